@@ -102,11 +102,6 @@ export function dayText(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
-/** The UTC hour of a moment, as the API writes it. */
-export function hourText(time: Date): string {
-  return `${time.toISOString().slice(0, 13)}:00Z`;
-}
-
 export function shortUtcHour(text: string): string {
   return text.slice(11, 16);
 }

@@ -10,8 +10,9 @@ import type { ReactNode } from "react";
 import { words } from "./copy/en.ts";
 import { Overview } from "./overview/overview.tsx";
 import { Problem } from "./parts/problem.tsx";
-import { type AlertSearch, auditSearch, daysIn, type Given, present, requestSearch, textIn, wordIn } from "./search.ts";
-import { USAGE_GROUPS } from "./states.ts";
+import { type AlertSearch, auditSearch, type Given, present, requestSearch, textIn, wordIn } from "./search.ts";
+import { periodIn, zoneIn } from "./parts/period.ts";
+import { TRAFFIC_GROUPS, USAGE_GROUPS } from "./states.ts";
 import { Gate } from "./shell/gate.tsx";
 import { late } from "./parts/late.ts";
 import { NotFound } from "./shell/not-found.tsx";
@@ -19,8 +20,8 @@ import { NotFound } from "./shell/not-found.tsx";
 const root = createRootRoute({
   component: Gate,
   notFoundComponent: NotFound,
-  validateSearch: (given: Given) => present({ account: textIn(given, "account") }),
-  search: { middlewares: [retainSearchParams(["account"])] },
+  validateSearch: (given: Given) => present({ account: textIn(given, "account"), zone: zoneIn(given) }),
+  search: { middlewares: [retainSearchParams(["account", "zone"])] },
 });
 
 /** A page that its module exports under a name. */
@@ -36,7 +37,7 @@ const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
   component: Overview,
-  validateSearch: (given: Given) => present({ days: daysIn(given) }),
+  validateSearch: periodIn,
 });
 
 const welcome = createRoute({
@@ -70,6 +71,28 @@ const requests = createRoute({
   validateSearch: requestSearch,
 });
 
+const allRequests = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/requests",
+  component: opened(() => import("./requests/requests.tsx"), "AllRequests"),
+  validateSearch: (given: Given) => present({ ...requestSearch(given), account_id: textIn(given, "account_id") }),
+});
+
+const traffic = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/traffic",
+  component: opened(() => import("./admin/traffic.tsx"), "Traffic"),
+  validateSearch: (given: Given) =>
+    present({ ...periodIn(given), by: wordIn(given, "by", TRAFFIC_GROUPS), upstream: textIn(given, "upstream") }),
+});
+
+const upstream = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/upstreams/$id",
+  component: opened(() => import("./admin/upstream.tsx"), "UpstreamPage"),
+  validateSearch: periodIn,
+});
+
 const request = createRoute({
   getParentRoute: () => root,
   path: "/requests/$id",
@@ -82,10 +105,13 @@ const usage = createRoute({
   component: opened(() => import("./usage/usage.tsx"), "UsagePage"),
   validateSearch: (given: Given) =>
     present({
-      days: daysIn(given),
+      ...periodIn(given),
       by: wordIn(given, "by", USAGE_GROUPS),
       and: wordIn(given, "and", USAGE_GROUPS),
-      show: wordIn(given, "show", ["tokens", "requests"]),
+      show: wordIn(given, "show", ["spend", "tokens", "requests", "errors", "duration", "speed", "saved"]),
+      compare: wordIn(given, "compare", ["before"]),
+      tag: textIn(given, "tag"),
+      model: textIn(given, "model"),
     }),
 });
 
@@ -296,6 +322,9 @@ const tree = root.addChildren([
   accountSettings,
   plans,
   upstreams,
+  upstream,
+  traffic,
+  allRequests,
   ledger,
   nodes,
   members,

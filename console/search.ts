@@ -15,11 +15,6 @@ export function wordIn<Word extends string>(given: Given, name: string, words: r
   return words.find((word) => word === given[name]);
 }
 
-/** A number of days that the pages offer; absent where it is none of them. */
-export function daysIn(given: Given): Days | undefined {
-  return DAYS.find((days) => days === Number(given["days"]));
-}
-
 export const DAYS = [1, 7, 30, 90] as const;
 export type Days = (typeof DAYS)[number];
 

@@ -2,6 +2,7 @@
 /* eslint-disable */
 export const METHODS = [
   {"path":"/tollgate.v1.UpstreamService/ListUpstreams","file":"tollgate/v1/upstream_service.proto","http":{"verb":"GET","pattern":"/api/v1/upstreams","body":""},"permission":{"scope":"","operator":true,"open":false,"user":false,"fresh":false},"readsMoney":false,"writesMoney":false},
+  {"path":"/tollgate.v1.UpstreamService/GetUpstream","file":"tollgate/v1/upstream_service.proto","http":{"verb":"GET","pattern":"/api/v1/upstreams/{id}","body":""},"permission":{"scope":"","operator":true,"open":false,"user":false,"fresh":false},"readsMoney":false,"writesMoney":false},
   {"path":"/tollgate.v1.UpstreamService/ResetUpstream","file":"tollgate/v1/upstream_service.proto","http":{"verb":"POST","pattern":"/api/v1/upstreams/{id}:reset","body":"*"},"permission":{"scope":"","operator":true,"open":false,"user":false,"fresh":false},"readsMoney":false,"writesMoney":false},
   {"path":"/tollgate.v1.UpstreamService/DrainUpstream","file":"tollgate/v1/upstream_service.proto","http":{"verb":"POST","pattern":"/api/v1/upstreams/{id}:drain","body":"*"},"permission":{"scope":"","operator":true,"open":false,"user":false,"fresh":false},"readsMoney":false,"writesMoney":false},
   {"path":"/tollgate.v1.UpstreamService/UndrainUpstream","file":"tollgate/v1/upstream_service.proto","http":{"verb":"POST","pattern":"/api/v1/upstreams/{id}:undrain","body":"*"},"permission":{"scope":"","operator":true,"open":false,"user":false,"fresh":false},"readsMoney":false,"writesMoney":false},
@@ -161,6 +162,7 @@ export const WORDS = {
   "tollgate.v1.UpstreamHealth": {"0":"unspecified","1":"healthy","2":"cooling","3":"refused","4":"drained","5":"untested"},
   "tollgate.v1.UpstreamTestResult": {"0":"unspecified","1":"well","2":"unreachable","3":"credential","4":"failed","5":"untested"},
   "tollgate.v1.EjectionCause": {"0":"unspecified","1":"failing","2":"rate_limited","3":"credential","4":"no_funds","5":"access","6":"model_unknown"},
+  "tollgate.v1.UpstreamChangeKind": {"0":"unspecified","1":"ejected","2":"restored","3":"drained","4":"undrained"},
   "tollgate.v1.TokenSource": {"0":"unspecified","1":"upstream","2":"tokenizer","3":"estimate"},
   "tollgate.v1.CreditPeriod": {"0":"unspecified","1":"day","2":"week","3":"month","4":"quarter"},
   "tollgate.v1.AccountState": {"0":"unspecified","1":"active","2":"frozen"},
@@ -181,7 +183,7 @@ export const WORDS = {
   "tollgate.v1.SettingsSource": {"0":"unspecified","1":"file","2":"environment","3":"database","4":"upstream"},
   "tollgate.v1.ObjectKind": {"0":"unspecified","1":"upstream","2":"model","3":"plan","4":"alias","5":"issuer","6":"payments","7":"metrics","8":"prices"},
   "tollgate.v1.RequestState": {"0":"unspecified","1":"held","2":"settled","3":"voided","4":"expired","5":"uncharged"},
-  "tollgate.v1.UsageDimension": {"0":"unspecified","1":"day","2":"hour","3":"minute","4":"account","5":"key","6":"model","7":"upstream","8":"user","9":"tag","10":"reason"},
+  "tollgate.v1.UsageDimension": {"0":"unspecified","1":"day","2":"hour","3":"minute","4":"account","5":"key","6":"model","7":"upstream","8":"user","9":"tag","10":"reason","11":"quarter_hour","12":"node","13":"tag_value"},
   "tollgate.v1.AttemptEnd": {"0":"unspecified","1":"running","2":"answered","3":"failed","4":"unknown"},
   "tollgate.v1.CacheMarks": {"0":"unspecified","1":"none","2":"client","3":"auto"},
   "tollgate.v1.AffinityState": {"0":"unspecified","1":"kept","2":"new","3":"moved"},

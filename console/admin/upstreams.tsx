@@ -1,5 +1,6 @@
 /** The upstreams: their health, why one is ejected, and how one is added, tested, changed, drained and reset. */
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { listNodes } from "../../gen/console/node_service.js";
 import { listObjects } from "../../gen/console/settings_service.js";
@@ -32,7 +33,7 @@ import { UpstreamForm } from "./upstream-form.tsx";
 
 const AGAIN_MS = 3_000;
 const BUILT_IN = "sim";
-const LOOKS = {
+export const HEALTH_LOOKS = {
   unspecified: "tag",
   untested: "tag",
   healthy: "tag good",
@@ -82,12 +83,12 @@ const columns = (
   isReader: boolean,
   named: ReadonlyMap<string, SettingsObject>,
 ): readonly Column<Upstream>[] => [
-  { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
+  { name: admin.upstreams.id, cell: ({ id }) => <UpstreamLink id={id} /> },
   {
     name: admin.upstreams.health,
     cell: ({ health, lastCheck }) => (
       <span className="stack">
-        <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>
+        <span className={HEALTH_LOOKS[health]}>{admin.upstreams.healths[health]}</span>
         {lastCheck !== undefined && <LastCheck check={lastCheck} />}
       </span>
     ),
@@ -110,6 +111,14 @@ const columns = (
         )),
       ]),
 ];
+
+function UpstreamLink({ id }: { readonly id: string }): ReactNode {
+  return (
+    <Link to="/admin/upstreams/$id" params={{ id }}>
+      <strong>{id}</strong>
+    </Link>
+  );
+}
 
 function LastCheck({ check }: { readonly check: UpstreamCheck }): ReactNode {
   const { checkTime, problem, missingModels } = check;

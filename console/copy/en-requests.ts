@@ -2,6 +2,8 @@
 import { requestStates } from "./en-states.ts";
 
 export const requestWords = {
+  aboutAll: "Requests of all accounts with usage and cost, newest first.",
+  account: "Account",
   about: "Every request of this account, newest first.",
   time: "Time",
   model: "Model",

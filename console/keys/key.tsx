@@ -13,7 +13,8 @@ import { type Fact, FactList } from "../parts/fact-list.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { NAMES_MAX, seriesOf } from "../parts/series.ts";
-import { timesOf } from "../parts/times.ts";
+import { usePeriod } from "../parts/range.tsx";
+import { type Times, timesOf } from "../parts/times.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeKey } from "./change-key.tsx";
 import { Fullnesses } from "./fullness.tsx";
@@ -118,16 +119,21 @@ function scopeName(scope: string): string {
   return names[scope] ?? scope;
 }
 
+function useSpendTimes(): Times {
+  return timesOf(new Date(), usePeriod(SPEND_DAYS));
+}
+
 /** What the key spent, by day and model. */
 function useSpend(id: string): UseQueryResult<QueryUsageResponse> {
   const { account } = useSignedIn();
-  const { by, startTime } = timesOf(new Date(), SPEND_DAYS);
-  const asked = { accountId: account, keyId: id, startTime, groupBy: [by, "model" as const], valuesMax: NAMES_MAX };
+  const times = useSpendTimes();
+  const groupBy = [times.by, "model" as const];
+  const asked = { accountId: account, keyId: id, ...times.asked, groupBy, valuesMax: NAMES_MAX };
   return useQuery(ask(queryUsage, asked, account));
 }
 
 function Spend({ id }: { readonly id: string }): ReactNode {
-  const { places, placeName, short, behind } = timesOf(new Date(), SPEND_DAYS);
+  const { places, placeName, short, behind } = useSpendTimes();
   const usage = useSpend(id);
   return (
     <section className="card">
@@ -139,10 +145,10 @@ function Spend({ id }: { readonly id: string }): ReactNode {
             places={places}
             placeName={placeName}
             short={short}
-            series={seriesOf(sums, places, ({ costNanos }) => costNanos)}
+            series={seriesOf(sums, places, ({ costNanos }) => costNanos, { only: (model) => ({ model }) })}
             exact={money}
             rough={roughMoney}
-            behind={(place) => ({ ...behind(place), key: id })}
+            behind={(place, only) => behind(place, { key: id, ...only })}
           />
         )}
       </Loaded>

@@ -8,18 +8,19 @@ import { Money } from "../parts/money.tsx";
 export interface FiguresParts {
   readonly figures: AccountFigures | undefined;
   readonly settings: AccountSettings | undefined;
-  /** Spent in the days shown, and how many those are. */
-  readonly spentNanos: bigint;
-  readonly days: number;
+  /** Spent on each day shown that had requests. Undefined: the period is not shown by day. */
+  readonly spentByDay: readonly bigint[] | undefined;
 }
 
 const DAYS_SHOWN_MAX = 365n;
 /** From this many percent of a budget on its bar changes its colour. */
 const NEARLY = 80;
 
-export function Figures({ figures, settings, spentNanos, days }: FiguresParts): ReactNode {
+export function Figures({ figures, settings, spentByDay }: FiguresParts): ReactNode {
   const { availableNanos = 0n, heldNanos = 0n, spentDayNanos = 0n, spentMonthNanos = 0n } = figures ?? {};
-  const aDay = spentNanos / BigInt(days);
+  // Days without spend say nothing of the pace at which it is spent.
+  const spent = spentByDay?.filter((nanos) => nanos > 0n) ?? [];
+  const aDay = spent.length === 0 ? 0n : spent.reduce((sum, nanos) => sum + nanos, 0n) / BigInt(spent.length);
   return (
     <dl className="figures">
       <div>
@@ -34,10 +35,15 @@ export function Figures({ figures, settings, spentNanos, days }: FiguresParts): 
       <div>
         <dt>{words.overview.ends}</dt>
         <dd className="figure">{aDay === 0n ? "–" : lasts(availableNanos / aDay)}</dd>
-        <dd className="note">{aDay === 0n ? words.overview.endsNever : words.overview.endsAbout(money(aDay))}</dd>
+        <dd className="note">{paceNote(aDay, spent.length, spentByDay !== undefined)}</dd>
       </div>
     </dl>
   );
+}
+
+function paceNote(aDay: bigint, days: number, isByDay: boolean): string {
+  if (!isByDay) return words.overview.endsAboutToday;
+  return aDay === 0n ? words.overview.endsNever : words.overview.endsAbout(money(aDay), days);
 }
 
 function lasts(days: bigint): string {

@@ -1,6 +1,5 @@
 /** The overview: what the account has, what it spends, and on what. */
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type Account, getAccount } from "../../gen/console/account_service.js";
 import { queryUsage } from "../../gen/console/usage_service.js";
@@ -8,29 +7,29 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { AllLoaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
-import { Range } from "../parts/range.tsx";
-import { NAMES_MAX, sumOf } from "../parts/series.ts";
+import { Range, usePeriod } from "../parts/range.tsx";
+import { NAMES_MAX } from "../parts/series.ts";
 import { timesOf } from "../parts/times.ts";
-import type { Days } from "../search.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { Charts } from "./charts.tsx";
 import { Figures } from "./figures.tsx";
 import { LateFirstSteps } from "./late-first-steps.tsx";
 
+const DEFAULT_DAYS = 30;
+
 export function Overview(): ReactNode {
   const { account } = useSignedIn();
-  const { days = 30 } = useSearch({ from: "/" });
   return (
-    <Page title={words.pages.overview} about={words.overview.about} actions={<Range days={days} />}>
+    <Page title={words.pages.overview} about={words.overview.about} actions={<Range otherwise={DEFAULT_DAYS} />}>
       <LateFirstSteps />
-      <Content account={account} days={days} />
+      <Content account={account} />
     </Page>
   );
 }
 
-function Content({ account, days }: { readonly account: string; readonly days: Days }): ReactNode {
-  const times = timesOf(new Date(), days);
-  const asked = { accountId: account, startTime: times.startTime };
+function Content({ account }: { readonly account: string }): ReactNode {
+  const times = timesOf(new Date(), usePeriod(DEFAULT_DAYS));
+  const asked = { accountId: account, ...times.asked };
   const shown = useQuery(ask(getAccount, { id: account }, account));
   // How fast answers began is known of each time as a whole alone, not of the sum of several models.
   const byTime = useQuery(ask(queryUsage, { ...asked, groupBy: [times.by] }, account));
@@ -43,8 +42,7 @@ function Content({ account, days }: { readonly account: string; readonly days: D
           <Figures
             figures={answer.account?.figures}
             settings={answer.account?.settings}
-            spentNanos={sumOf(timed.sums, ({ costNanos }) => costNanos)}
-            days={days}
+            spentByDay={times.by === "day" ? timed.sums.map(({ costNanos }) => costNanos) : undefined}
           />
           <Charts times={times} byTime={timed.sums} byModel={named.sums} />
         </>

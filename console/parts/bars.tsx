@@ -3,13 +3,20 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { words } from "../copy/en.ts";
 import type { RequestSearch } from "../search.ts";
-import { colourOf, Drawing, HEIGHT } from "./chart-drawing.tsx";
+import { Drawing, HEIGHT } from "./chart-drawing.tsx";
 import { LateDetails } from "./late-details.tsx";
+
+/** So many colours have no name. */
+const COLOURS = 6;
 
 export interface Series {
   readonly name: string;
   /** One for each place of the axis. */
   readonly values: readonly bigint[];
+  /** The class of its colour. Absent: that of its place among the series. */
+  readonly colour?: string;
+  /** What leaves just its requests of those behind a place. */
+  readonly only?: RequestSearch | undefined;
 }
 
 export interface BarsParts {
@@ -25,69 +32,101 @@ export interface BarsParts {
   readonly rough: (value: bigint) => string;
   /** True where values do not add up, such as times: each series is a line, and 0 is no value. */
   readonly isLines?: boolean;
-  /** The requests that are behind a place. */
-  readonly behind?: (place: string) => RequestSearch;
+  /** The requests that are behind a place, of one series where `only` says which. */
+  readonly behind?: (place: string, only?: RequestSearch) => RequestSearch;
+  /** Where those requests are listed. */
+  readonly list?: "/requests" | "/admin/requests";
 }
 
 export function Bars(parts: BarsParts): ReactNode {
-  const { title, places, series, behind } = parts;
+  const { title, places, behind, list = "/requests" } = parts;
+  const all = parts.series.map((one, index) => ({ colour: `series-${(index % COLOURS) + 1}`, ...one }));
   const [box, width] = useWidth();
   const [at, setAt] = useState<number>();
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const navigate = useNavigate();
-  const choose = (index: number): void => {
+  const series = all.filter(({ name }) => !hidden.has(name));
+  const choose = (index: number, chosen: Series | undefined): void => {
     const place = places[index];
-    if (behind !== undefined && place !== undefined) void navigate({ to: "/requests", search: behind(place) });
+    if (behind !== undefined && place !== undefined) void navigate({ to: list, search: behind(place, chosen?.only) });
   };
   const drawn = { width, at, onPoint: setAt, onChoose: behind === undefined ? undefined : choose };
+  const toggle = (name: string): void => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    setHidden(next);
+  };
   return (
     <figure className="chart" ref={box}>
       <figcaption className="hidden-text">{title}</figcaption>
-      {width > 0 ? <Drawing {...parts} {...drawn} /> : <div style={{ height: HEIGHT }} />}
-      <div className="chart-note" aria-hidden="true">
-        {at === undefined ? <Legend series={series} /> : <Note {...parts} at={at} />}
+      {width > 0 ? <Drawing {...parts} series={series} {...drawn} /> : <div style={{ height: HEIGHT }} />}
+      <div className="chart-note">
+        {at === undefined ? (
+          <Legend series={all} hidden={hidden} onToggle={toggle} />
+        ) : (
+          <Note {...parts} series={series} at={at} />
+        )}
       </div>
       <LateDetails summary={words.chart.asTable}>{() => places.length > 0 && <Figures {...parts} />}</LateDetails>
     </figure>
   );
 }
 
-function Legend({ series }: { readonly series: readonly Series[] }): ReactNode {
+interface LegendParts {
+  readonly series: readonly Series[];
+  readonly hidden: ReadonlySet<string>;
+  readonly onToggle: (name: string) => void;
+}
+
+/** One series alone has nothing to be compared with, so it is not switched off. */
+function Legend({ series, hidden, onToggle }: LegendParts): ReactNode {
   return (
     <ul className="legend">
-      {series.map(({ name }, index) => (
-        <LegendMark key={name} name={name} index={index} />
+      {series.map(({ name, colour }) => (
+        <li key={name}>
+          {series.length < 2 ? (
+            <Mark name={name} colour={colour} />
+          ) : (
+            <button type="button" aria-pressed={!hidden.has(name)} onClick={() => onToggle(name)}>
+              <Mark name={name} colour={colour} />
+            </button>
+          )}
+        </li>
       ))}
     </ul>
   );
 }
 
 function Note({ places, series, exact, short, at }: BarsParts & { readonly at: number }): ReactNode {
-  const there = series.map((one, index) => ({ ...one, index })).filter(({ values }) => (values[at] ?? 0n) !== 0n);
+  const there = series.filter(({ values }) => (values[at] ?? 0n) !== 0n);
   return (
-    <ul className="legend">
+    <ul className="legend" aria-hidden="true">
       <li>
         <strong>{short(places[at] ?? "")}</strong>
       </li>
-      {there.map(({ name, values, index }) => (
-        <LegendMark key={name} name={`${name} ${exact(values[at] ?? 0n)}`} index={index} />
+      {there.map(({ name, values, colour }) => (
+        <li key={name}>
+          <Mark name={`${name} ${exact(values[at] ?? 0n)}`} colour={colour} />
+        </li>
       ))}
       {there.length === 0 && <li>{words.chart.nothing}</li>}
     </ul>
   );
 }
 
-function LegendMark({ name, index }: { readonly name: string; readonly index: number }): ReactNode {
+function Mark({ name, colour = "" }: { readonly name: string; readonly colour: string | undefined }): ReactNode {
   return (
-    <li>
-      <svg viewBox="0 0 10 10" className={colourOf(index)} aria-hidden="true">
+    <>
+      <svg viewBox="0 0 10 10" className={colour} aria-hidden="true">
         <rect width="10" height="10" rx="3" fill="currentColor" />
       </svg>
       {name}
-    </li>
+    </>
   );
 }
 
-function Figures({ title, places, placeName, series, exact, short, isLines = false, behind }: BarsParts): ReactNode {
+function Figures(parts: BarsParts): ReactNode {
+  const { title, places, placeName, series, exact, short, isLines = false, behind, list = "/requests" } = parts;
   const write = (value: bigint): string => (isLines && value === 0n ? "–" : exact(value));
   return (
     <div className="table-scroll" role="region" aria-label={title} tabIndex={0}>
@@ -110,19 +149,37 @@ function Figures({ title, places, placeName, series, exact, short, isLines = fal
                 {behind === undefined ? (
                   short(place)
                 ) : (
-                  <Link to="/requests" search={behind(place)}>
+                  <Link to={list} search={behind(place)}>
                     {short(place)}
                   </Link>
                 )}
               </th>
-              {series.map(({ name, values }) => (
+              {series.map(({ name, values, only }) => (
                 <td key={name} className="number">
-                  {write(values[index] ?? 0n)}
+                  {behind === undefined || only === undefined || (values[index] ?? 0n) === 0n ? (
+                    write(values[index] ?? 0n)
+                  ) : (
+                    <Link to={list} search={behind(place, only)}>
+                      {write(values[index] ?? 0n)}
+                    </Link>
+                  )}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
+        {!isLines && (
+          <tfoot>
+            <tr>
+              <th scope="row">{words.chart.total}</th>
+              {series.map(({ name, values }) => (
+                <td key={name} className="number">
+                  {write(values.reduce((sum, value) => sum + value, 0n))}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   );

@@ -7,7 +7,6 @@ const LEFT = 60;
 const FOOT = 22;
 const PLOT = HEIGHT - FOOT;
 const LABEL_PIXELS = 64;
-const COLOURS = 6;
 const DOT_PIXELS = 2.5;
 /** A circle, from its left end on. */
 const DOT = [2, -2].map((to) => `a${DOT_PIXELS} ${DOT_PIXELS} 0 1 0 ${to * DOT_PIXELS} 0`).join("");
@@ -16,7 +15,7 @@ export interface DrawingParts extends BarsParts {
   readonly width: number;
   readonly at: number | undefined;
   readonly onPoint: (index: number | undefined) => void;
-  readonly onChoose: ((index: number) => void) | undefined;
+  readonly onChoose: ((index: number, series: Series | undefined) => void) | undefined;
 }
 
 export function Drawing(parts: DrawingParts): ReactNode {
@@ -32,7 +31,9 @@ export function Drawing(parts: DrawingParts): ReactNode {
   };
   const choose = (event: React.MouseEvent<SVGElement>): void => {
     const index = placeAt(event);
-    if (index !== undefined) onChoose?.(index);
+    if (index === undefined) return;
+    const { top } = event.currentTarget.getBoundingClientRect();
+    onChoose?.(index, isLines ? undefined : stackedAt(series, index, event.clientY - top, y));
   };
   return (
     <svg
@@ -81,7 +82,7 @@ function Stacks({ series, step, y }: PathsParts): ReactNode {
   const gap = Math.min(step * 0.25, 8);
   const width = round(Math.max(step - gap, 1));
   const below: bigint[] = [];
-  return series.map(({ name, values }, place) => {
+  return series.map(({ name, values, colour }) => {
     let path = "";
     for (const [index, value] of values.entries()) {
       if (value === 0n) continue;
@@ -91,13 +92,13 @@ function Stacks({ series, step, y }: PathsParts): ReactNode {
       below[index] = from + value;
       path += `M${round(LEFT + index * step + gap / 2)} ${round(bottom)}V${round(top)}h${width}V${round(bottom)}z`;
     }
-    return <path key={name} className={colourOf(place)} d={path} fill="currentColor" />;
+    return <path key={name} className={colour} d={path} fill="currentColor" />;
   });
 }
 
 /** A place without a value is left out, and one alone is a dot. */
 function Lines({ series, step, y }: PathsParts): ReactNode {
-  return series.map(({ name, values }, place) => {
+  return series.map(({ name, values, colour }) => {
     let line = "";
     let dots = "";
     for (const [index, value] of values.entries()) {
@@ -108,7 +109,7 @@ function Lines({ series, step, y }: PathsParts): ReactNode {
       dots += `M${round(x - DOT_PIXELS)} ${top}${DOT}`;
     }
     return (
-      <g key={name} className={colourOf(place)}>
+      <g key={name} className={colour}>
         <path d={line} fill="none" stroke="currentColor" strokeWidth={2} />
         <path d={dots} fill="currentColor" />
       </g>
@@ -116,8 +117,18 @@ function Lines({ series, step, y }: PathsParts): ReactNode {
   });
 }
 
-export function colourOf(index: number): string {
-  return `series-${(index % COLOURS) + 1}`;
+/** The series whose part of a stack is at a height; undefined above the stack. */
+function stackedAt(
+  series: readonly Series[],
+  index: number,
+  height: number,
+  y: (value: bigint) => number,
+): Series | undefined {
+  let sum = 0n;
+  return series.find(({ values }) => {
+    sum += values[index] ?? 0n;
+    return (values[index] ?? 0n) > 0n && height >= y(sum);
+  });
 }
 
 function totalsOf(places: readonly string[], series: readonly Series[]): readonly bigint[] {

@@ -2,9 +2,12 @@
 import type { UsageSum } from "../../gen/console/usage_service.js";
 import { words } from "../copy/en.ts";
 import type { Series } from "./bars.tsx";
+import type { RequestSearch } from "../search.ts";
+import { colourOf } from "./colours.ts";
 
 /** So many names are asked for one by one; the server adds up the others. With those a chart has all its colours. */
 export const NAMES_MAX = 5;
+const OTHERS_COLOUR = "series-other";
 /** What stands in the sums for those that were not asked for one by one. */
 export const OTHERS = "other";
 
@@ -18,12 +21,18 @@ export function shownName(value: string): string {
   return value === OTHERS ? words.chart.other : value;
 }
 
+export interface SeriesOptions {
+  readonly nameOf?: (value: string) => string;
+  /** The filter of requests that leaves just those of one series. Absent: there is none. */
+  readonly only?: ((value: string) => RequestSearch | undefined) | undefined;
+}
+
 /** Sums by time and by name as a series for each name, the largest first and the others last. */
 export function seriesOf(
   sums: readonly UsageSum[],
   places: readonly string[],
   valueOf: (sum: UsageSum) => bigint,
-  nameOf = shownName,
+  { nameOf = shownName, only }: SeriesOptions = {},
 ): readonly Series[] {
   const placeOf = new Map(places.map((place, index) => [place, index]));
   const found = new Map<string, { readonly values: bigint[]; total: bigint }>();
@@ -48,5 +57,24 @@ export function seriesOf(
             ? -1
             : 0,
     )
-    .map(([name, { values }]) => ({ name: nameOf(name), values }));
+    .map(([name, { values }]) => ({
+      name: nameOf(name),
+      values,
+      colour: name === OTHERS ? OTHERS_COLOUR : colourOf(name),
+      only: name === "" || name === OTHERS ? undefined : only?.(name),
+    }));
+}
+
+/** Sums by time alone, as one series. */
+export function valuesAt<Value>(
+  sums: readonly UsageSum[],
+  places: readonly string[],
+  valueOf: (sum: UsageSum) => Value,
+  none: Value,
+): readonly Value[] {
+  const byPlace = new Map(sums.map((sum) => [sum.values[0] ?? "", sum]));
+  return places.map((place) => {
+    const sum = byPlace.get(place);
+    return sum === undefined ? none : valueOf(sum);
+  });
 }

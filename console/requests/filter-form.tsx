@@ -8,10 +8,12 @@ import { requestWords } from "../copy/en-requests.ts";
 import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
 import { useSettled } from "../parts/settled.ts";
-import { REQUEST_BOUNDS, REQUEST_TEXTS, type RequestFilter, requestSearch } from "../search.ts";
+import { localMoment } from "../format.ts";
+import { momentText } from "../parts/period.ts";
+import { REQUEST_BOUNDS, REQUEST_TEXTS, type RequestFilter, type RequestSearch, requestSearch } from "../search.ts";
 import { REQUEST_STATES } from "../states.ts";
 import { useSignedIn } from "../shell/session.ts";
-import { countOf, wrongIn } from "./request-filters.ts";
+import { countOf, momentOf, wrongIn } from "./request-filters.ts";
 
 /** A list to choose from; where there are more, a text narrows it. */
 const KEYS_MAX = 100;
@@ -20,7 +22,7 @@ const NAMES: readonly RequestFilter[] = [...REQUEST_TEXTS, ...REQUEST_BOUNDS];
 type Typed = Readonly<Record<RequestFilter | "state", string>>;
 
 export function FilterForm(): ReactNode {
-  const search = useSearch({ from: "/requests" });
+  const search: RequestSearch = useSearch({ strict: false });
   const count = countOf(search);
   return (
     <LateDetails className="card more" summary={count === 0 ? requestWords.filters : requestWords.filtersOn(count)}>
@@ -30,14 +32,18 @@ export function FilterForm(): ReactNode {
 }
 
 function Form(): ReactNode {
-  const search = useSearch({ from: "/requests" });
-  const navigate = useNavigate({ from: "/requests" });
-  const [typed, setTyped] = useState<Typed>({ ...EMPTY, ...search });
+  const search: RequestSearch = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState<Typed>(() => ({ ...EMPTY, ...search, ...momentsOf(search, localMoment) }));
   const isRight = NAMES.every((name) => wrongIn(name, typed[name]) === undefined);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const filters = Object.fromEntries(Object.entries(typed).map(([name, text]) => [name, text.trim()]));
-    void navigate({ search: ({ account }) => ({ account, ...requestSearch(filters) }) });
+    const filters: Record<string, string> = Object.fromEntries(
+      Object.entries(typed).map(([name, text]) => [name, text.trim()]),
+    );
+    // A link is of the same time for people in other time zones.
+    const moments = momentsOf(filters, (time) => momentText(time.getTime()));
+    void navigate({ to: ".", search: ({ account }) => ({ account, ...requestSearch({ ...filters, ...moments }) }) });
   };
   const type = (name: RequestFilter | "state", value: string): void => setTyped({ ...typed, [name]: value });
   return (
@@ -76,13 +82,21 @@ function Form(): ReactNode {
         <button
           className="button"
           type="button"
-          onClick={() => void navigate({ search: ({ account }) => ({ account }) })}
+          onClick={() => void navigate({ to: ".", search: ({ account }) => ({ account }) })}
         >
           {requestWords.clear}
         </button>
       </div>
     </form>
   );
+}
+
+function momentsOf(
+  { from, to }: { readonly from?: string; readonly to?: string },
+  write: (time: Date) => string,
+): Partial<Typed> {
+  const [start, end] = [from, to].map(momentOf);
+  return { ...(start && { from: write(start) }), ...(end && { to: write(end) }) };
 }
 
 const EMPTY: Typed = {

@@ -30,7 +30,7 @@ export function askedOf(search: RequestSearch): RequestFields<ListRequestsReques
 
 /** How many filters there are. */
 export function countOf({ page: _page, ...filters }: RequestSearch): number {
-  return Object.keys(filters).filter((name) => name !== "account").length;
+  return Object.keys(filters).filter((name) => name !== "account" && name !== "zone").length;
 }
 
 /** What is wrong with what was typed into a filter; undefined where it is right. */
@@ -67,8 +67,9 @@ function numberOf(text: string | undefined): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** A moment in the reader's own time, as its field writes it; of two ways to read a date that a URL holds, neither. */
-function momentOf(text = ""): Date | undefined {
+/** A moment of UTC such as 2026-11-22T10:00Z, as URLs hold it, or in the reader's own time, as a field writes it. */
+export function momentOf(text = ""): Date | undefined {
   const time = new Date(text);
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/.test(text)) return Number.isNaN(time.getTime()) ? undefined : time;
   return !Number.isNaN(time.getTime()) && text.startsWith(localMoment(time)) ? time : undefined;
 }

@@ -1,7 +1,7 @@
-/** The requests that are shown, as a file for a spreadsheet. Money is whole nano-USD and USD. */
+/** The requests that are shown, as a file for a spreadsheet. Money is whole nano-USD and USD, as plain numbers. */
 import type { RequestRecord } from "../../gen/console/usage_service.js";
 import { metersCell } from "../../src/api/meters.ts";
-import { money } from "../format.ts";
+import { formatUsd } from "../../src/base/money.ts";
 import { csvOf } from "../parts/csv.ts";
 import { inputOf, outputOf } from "./tokens.ts";
 
@@ -39,7 +39,7 @@ export function requestsCsv(requests: readonly RequestRecord[]): string {
       outputOf(usage),
       metersCell(usage?.meters ?? []),
       chargedNanos,
-      money(chargedNanos),
+      formatUsd(chargedNanos),
       detail?.httpStatus ?? "",
       detail?.errorReason ?? "",
       detail?.endUser ?? "",

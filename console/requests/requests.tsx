@@ -19,6 +19,7 @@ import { StateTag } from "../parts/state-tag.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import type { RequestSearch } from "../search.ts";
 import { FilterForm } from "./filter-form.tsx";
 import { OutcomeFilter } from "./outcome-filter.tsx";
 import { askedOf, countOf } from "./request-filters.ts";
@@ -28,14 +29,31 @@ import { inputOf, outputOf } from "./tokens.ts";
 const PAGE_SIZE = 100;
 const LIVE_MS = 2_000;
 
+/** The log of the account. */
 export function Requests(): ReactNode {
-  const { account } = useSignedIn();
-  const search = useSearch({ from: "/requests" });
+  return <Log account={useSignedIn().account} title={words.pages.requests} />;
+}
+
+/** The log of all accounts, or of one of them, for operators. */
+export function AllRequests(): ReactNode {
+  const { account_id: account = "" } = useSearch({ from: "/admin/requests" });
+  return <Log account={account} title={words.pages.allRequests} isOverAll />;
+}
+
+interface LogParts {
+  /** Empty: all accounts. */
+  readonly account: string;
+  readonly title: string;
+  readonly isOverAll?: boolean;
+}
+
+function Log({ account, title, isOverAll = false }: LogParts): ReactNode {
+  const search: RequestSearch = useSearch({ strict: false });
   const [isLive, setLive] = useState(false);
   const { page } = search;
   const asked = { ...askedOf(search), accountId: account, pageSize: PAGE_SIZE, pageToken: page ?? "" };
   const list = useQuery({
-    ...ask(listRequests, asked, account),
+    ...ask(listRequests, asked, isOverAll ? "" : account),
     placeholderData: keepPreviousData,
     refetchInterval: isLive && page === undefined ? LIVE_MS : false,
   });
@@ -48,14 +66,18 @@ export function Requests(): ReactNode {
     </button>
   );
   return (
-    <Page title={words.pages.requests} about={requestWords.about} actions={live}>
+    <Page title={title} about={isOverAll ? requestWords.aboutAll : requestWords.about} actions={live}>
       <OpenById />
       <OutcomeFilter />
       <FilterForm />
-      <Loaded of={list} what={words.pages.requests} height={480}>
+      <Loaded of={list} what={title} height={480}>
         {({ requests, nextPageToken }) => (
           <>
-            <Found requests={requests} isFiltered={countOf(search) > 0 || page !== undefined} />
+            <Found
+              requests={requests}
+              isOverAll={isOverAll}
+              isFiltered={countOf(search) > 0 || page !== undefined}
+            />
             <Pager page={page} next={nextPageToken} first={requestWords.newest} more={requestWords.older} />
             {requests.length > 0 && (
               <span className="row">
@@ -76,11 +98,15 @@ export function Requests(): ReactNode {
   );
 }
 
-function Found({ requests, isFiltered }: FoundParts): ReactNode {
-  const names = useKeyNames(requests.map(({ keyId }) => keyId));
+function Found({ requests, isOverAll, isFiltered }: FoundParts): ReactNode {
+  const ids = requests.map(({ keyId }) => keyId);
+  const names = useKeyNames(ids, isOverAll ? { account: "" } : {});
   if (names === undefined) return <Waiting height={480} />;
-  if (requests.length > 0)
-    return <Table label={words.pages.requests} columns={columnsOf(names)} rows={requests} keyOf={({ id }) => id} />;
+  if (requests.length > 0) {
+    const [time, ...others] = columnsOf(names);
+    const columns = isOverAll ? [time, ACCOUNT, ...others] : [time, ...others];
+    return <Table label={words.pages.requests} columns={columns} rows={requests} keyOf={({ id }) => id} />;
+  }
   if (isFiltered) return <p className="soft">{requestWords.noneFound}</p>;
   return (
     <Empty title={requestWords.emptyTitle} about={requestWords.emptyAbout}>
@@ -93,11 +119,12 @@ function Found({ requests, isFiltered }: FoundParts): ReactNode {
 
 interface FoundParts {
   readonly requests: readonly RequestRecord[];
+  readonly isOverAll: boolean;
   readonly isFiltered: boolean;
 }
 
 function OpenById(): ReactNode {
-  const navigate = useNavigate({ from: "/requests" });
+  const navigate = useNavigate();
   const [id, setId] = useState("");
   const open = (event: FormEvent): void => {
     event.preventDefault();
@@ -119,7 +146,17 @@ function OpenById(): ReactNode {
   );
 }
 
-const columnsOf = (names: KeyNames): readonly Column<RequestRecord>[] => [
+const ACCOUNT: Column<RequestRecord> = {
+  name: requestWords.account,
+  cell: ({ accountId }) =>
+    accountId && (
+      <Link to="/admin/accounts/$id" params={{ id: accountId }}>
+        {accountId}
+      </Link>
+    ),
+};
+
+const columnsOf = (names: KeyNames): readonly [Column<RequestRecord>, ...Column<RequestRecord>[]] => [
   {
     name: requestWords.time,
     cell: ({ id, createTime }) => (

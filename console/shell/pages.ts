@@ -31,6 +31,8 @@ const HOLDER_PAGES: readonly PageLink[] = [
 
 const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin", name: words.pages.health, icon: "health" },
+  { to: "/admin/traffic", name: words.pages.traffic, icon: "usage" },
+  { to: "/admin/requests", name: words.pages.allRequests, icon: "requests" },
   { to: "/admin/accounts", name: words.pages.accounts, icon: "accounts" },
   { to: "/admin/plans", name: words.pages.plans, icon: "accounts" },
   { to: "/admin/codes", name: words.pages.codes, icon: "codes" },

@@ -1,4 +1,4 @@
-/** The command palette: pages, keys, models, and a request by its id. */
+/** The command palette: pages, keys, models, a request by its id, and for operators accounts, people and upstreams. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -19,10 +19,11 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { useSettled } from "../parts/settled.ts";
+import { useOperatorCommands } from "./operator-commands.ts";
 import { pagesFor } from "./pages.ts";
 import { useSignedIn } from "./session.ts";
 
-interface Command {
+export interface Command {
   readonly id: string;
   readonly name: string;
   readonly kind: string;
@@ -123,6 +124,7 @@ function useCommands(typed: string): readonly Command[] {
       kind: words.palette.key,
       go: () => void navigate({ to: "/keys", search: { find: typed } }),
     });
+  found.push(...useOperatorCommands(text));
   for (const { id } of models.data?.models ?? [])
     found.push({
       id: `model ${id}`,

@@ -1,14 +1,17 @@
 /** By what the page of usage groups, and what its chart shows. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { usageWords } from "../copy/en-usage.ts";
-import { Choice } from "../parts/field.tsx";
+import { Choice, Field } from "../parts/field.tsx";
 import { USAGE_GROUPS, type UsageGroup } from "../states.ts";
+import { MEASURE_NAMES } from "./measures.ts";
 
 export function Grouping(): ReactNode {
-  const { by = "model", and, show } = useSearch({ from: "/usage" });
+  const { by = "model", and, show, tag, compare } = useSearch({ from: "/usage" });
   const navigate = useNavigate({ from: "/usage" });
   const groupIn = (value: string): UsageGroup | undefined => USAGE_GROUPS.find((group) => group === value);
+  const change = (wanted: { readonly tag?: string | undefined; readonly compare?: "before" | undefined }): void =>
+    void navigate({ search: (before) => ({ ...before, ...wanted }), replace: true });
   return (
     <div className="row filters">
       <Choice
@@ -42,16 +45,52 @@ export function Grouping(): ReactNode {
         label={usageWords.show}
         value={show ?? "spend"}
         onChange={({ currentTarget: { value } }) => {
-          const wanted = (["tokens", "requests"] as const).find((one) => one === value);
+          const wanted = MEASURE_NAMES.find((one) => one === value);
           void navigate({ search: (before) => ({ ...before, show: wanted }), replace: true });
         }}
       >
-        {(["spend", "tokens", "requests"] as const).map((one) => (
+        {MEASURE_NAMES.map((one) => (
           <option key={one} value={one}>
             {usageWords.measures[one]}
           </option>
         ))}
       </Choice>
+      {[by, and].includes("tag_value") && (
+        <TagName key={tag} name={tag ?? ""} onName={(name) => change({ tag: name || undefined })} />
+      )}
+      <button
+        className="button"
+        type="button"
+        aria-pressed={compare !== undefined}
+        onClick={() => change({ compare: compare === undefined ? "before" : undefined })}
+      >
+        {usageWords.compare}
+      </button>
     </div>
+  );
+}
+
+interface TagNameParts {
+  readonly name: string;
+  readonly onName: (name: string) => void;
+}
+
+/** The tag whose values are summed up; it holds once the field is left or sent. */
+function TagName({ name, onName }: TagNameParts): ReactNode {
+  const [typed, setTyped] = useState(name);
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    onName(typed.trim());
+  };
+  return (
+    <form onSubmit={send} onBlur={() => onName(typed.trim())}>
+      <Field
+        label={usageWords.tagName}
+        placeholder="team"
+        maxLength={128}
+        value={typed}
+        onChange={({ currentTarget: { value } }) => setTyped(value)}
+      />
+    </form>
   );
 }

@@ -2,10 +2,12 @@
 import type { UsageSum } from "../../gen/console/usage_service.js";
 import type { Meter } from "../../gen/console/usage.js";
 import { addedMeters, metersCell } from "../../src/api/meters.ts";
+import { formatUsd } from "../../src/base/money.ts";
 import { csvOf } from "../parts/csv.ts";
 import { sumOf } from "../parts/series.ts";
 import { inputOf, outputOf } from "../requests/tokens.ts";
 import type { UsageGroup } from "../states.ts";
+import { failedOf } from "./measures.ts";
 
 export interface Group {
   /** The values by which it is grouped, in the order of the columns. */
@@ -31,7 +33,7 @@ export function groupOf(names: readonly string[], sums: readonly UsageSum[]): Gr
   return {
     names,
     requestCount: sumOf(sums, ({ requestCount }) => requestCount),
-    failedCount: sumOf(sums, ({ errors }) => sumOf(Object.values(errors), (count) => count)),
+    failedCount: sumOf(sums, failedOf),
     inputTokens: sumOf(sums, ({ usage }) => inputOf(usage)),
     outputTokens: sumOf(sums, ({ usage }) => outputOf(usage)),
     meters: sums.reduce<Meter[]>((all, { usage }) => addedMeters(all, usage?.meters ?? []), []),
@@ -39,8 +41,22 @@ export function groupOf(names: readonly string[], sums: readonly UsageSum[]): Gr
   };
 }
 
-/** What is shown, for a spreadsheet. Money is whole nano-USD and USD. */
-export function groupsCsv(heads: readonly string[], groups: readonly Group[], usd: (nanos: bigint) => string): string {
+/** What groups cost in another period. */
+export interface Before {
+  readonly totalNanos: bigint;
+  readonly costOf: (names: readonly string[]) => bigint;
+}
+
+export function beforeOf(sums: readonly UsageSum[]): Before {
+  const costs = new Map(sums.map(({ values, costNanos }) => [JSON.stringify(values), costNanos]));
+  return {
+    totalNanos: sumOf(sums, ({ costNanos }) => costNanos),
+    costOf: (names) => costs.get(JSON.stringify(names)) ?? 0n,
+  };
+}
+
+/** What is shown, for a spreadsheet. Money is whole nano-USD and USD, as plain numbers. */
+export function groupsCsv(heads: readonly string[], groups: readonly Group[]): string {
   const head = [...heads, "requests", "failed", "input_tokens", "output_tokens", "meters", "cost_nanos", "cost_usd"];
   const lines = groups.map(({ names, requestCount, failedCount, inputTokens, outputTokens, meters, costNanos }) => [
     ...names,
@@ -50,7 +66,7 @@ export function groupsCsv(heads: readonly string[], groups: readonly Group[], us
     outputTokens,
     metersCell(meters),
     costNanos,
-    usd(costNanos),
+    formatUsd(costNanos),
   ]);
   return csvOf(head, lines);
 }

@@ -370,6 +370,11 @@ export interface QueryUsageRequest {
   readonly tag: string;
   readonly reason: string;
   readonly valuesMax: number;
+  readonly timeZone: string;
+  readonly tagName: string;
+  readonly httpStatus: number;
+  readonly minTotalMs?: number | undefined;
+  readonly maxTotalMs?: number | undefined;
 }
 export const QueryUsageRequest: Shape = {
   account_id: "s",
@@ -383,9 +388,14 @@ export const QueryUsageRequest: Shape = {
   tag: "s",
   reason: "s",
   values_max: "i",
+  time_zone: "s",
+  tag_name: "s",
+  http_status: "i",
+  min_total_ms: ["?", "i"],
+  max_total_ms: ["?", "i"],
 };
 
-export type UsageDimension = "unspecified" | "day" | "hour" | "minute" | "account" | "key" | "model" | "upstream" | "user" | "tag" | "reason";
+export type UsageDimension = "unspecified" | "day" | "hour" | "minute" | "account" | "key" | "model" | "upstream" | "user" | "tag" | "reason" | "quarter_hour" | "node" | "tag_value";
 
 export interface QueryUsageResponse {
   readonly sums: readonly (UsageSum)[];
@@ -406,6 +416,9 @@ export interface UsageSum {
   readonly marginNanos?: bigint | undefined;
   readonly firstToken?: Percentiles | undefined;
   readonly total?: Percentiles | undefined;
+  readonly cacheSavedNanos: bigint;
+  readonly streamedTokens: bigint;
+  readonly streamedMs: number;
 }
 export const UsageSum: Shape = {
   values: ["[]", "s"],
@@ -419,6 +432,9 @@ export const UsageSum: Shape = {
   margin_nanos: ["?", "n"],
   first_token: ["?", () => Percentiles],
   total: ["?", () => Percentiles],
+  cache_saved_nanos: "n",
+  streamed_tokens: "n",
+  streamed_ms: "i",
 };
 
 export interface Percentiles {

@@ -9,12 +9,13 @@ import { isCostUnknown, NO_USAGE, USAGE_FIELDS } from "./usage.js";
 const COUNTS = ["request_count", "admitted_count", "error_count", "errors"];
 const MONEY = ["cost_usd", "charged_usd", "operator_cost_usd", "margin_usd"];
 const TIMES = ["first_token", "total"].flatMap((name) => ["p50", "p95", "p99"].map((share) => `${name}_${share}_ms`));
+const STREAMED = ["cache_saved_usd", "streamed_tokens", "streamed_ms"];
 const TOKENS = USAGE_FIELDS.map((field) => field.replaceAll(/[A-Z]|\d/g, (part) => `_${part.toLowerCase()}`));
 
 /** The titles: the properties that were asked for, what else is known of them, then what is told of each sum. */
 export function usageHead(groupBy: readonly UsageDimension[], known: readonly string[] = []): string {
   const asked = groupBy.map((dimension) => enumWord("tollgate.v1.UsageDimension", dimension));
-  return line([...asked, ...known, ...COUNTS, ...TOKENS, ...MONEY, ...TIMES, "meters"]);
+  return line([...asked, ...known, ...COUNTS, ...TOKENS, ...MONEY, ...TIMES, "meters", ...STREAMED]);
 }
 
 /** `known` stands under the titles of the same place. */
@@ -35,6 +36,9 @@ export function usageLine(sum: UsageSum, known: readonly string[] = []): string 
     ...times(sum.firstToken),
     ...times(sum.total),
     metersCell(usage.meters),
+    usd(sum.cacheSavedNanos),
+    `${sum.streamedTokens}`,
+    sum.streamedMs.toFixed(1),
   ]);
 }
 

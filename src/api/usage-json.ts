@@ -18,7 +18,10 @@ export function usageJson(sum: UsageSum): string {
   text += `,"errors":${errorsJson(sum.errors)},"usage":${tokensJson(sum.usage ?? NO_USAGE)}`;
   text += moneyJson("cost", costNanos) + moneyJson("charged", chargedNanos);
   text += moneyJson("operator_cost", operatorCostNanos) + moneyJson("margin", marginNanos);
-  return `${text}${timesJson("first_token", sum.firstToken)}${timesJson("total", sum.total)}}`;
+  text += timesJson("first_token", sum.firstToken) + timesJson("total", sum.total);
+  const { cacheSavedNanos, streamedTokens, streamedMs } = sum;
+  text += moneyJson("cache_saved", cacheSavedNanos);
+  return `${text},"streamed_tokens":"${streamedTokens}","streamed_ms":${streamedMs}}`;
 }
 
 function errorsJson(errors: UsageSum["errors"]): string {

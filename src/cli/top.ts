@@ -24,7 +24,18 @@ const MINUTE_MS = 60_000;
 const ROWS = 8;
 /** To the upper left corner, and everything below it away. */
 const REDRAW = "\u001b[H\u001b[J";
-const NO_FILTER = { keyId: "", model: "", upstream: "", endUser: "", tag: "", reason: "", valuesMax: 0 };
+const NO_FILTER = {
+  keyId: "",
+  model: "",
+  upstream: "",
+  endUser: "",
+  tag: "",
+  reason: "",
+  valuesMax: 0,
+  timeZone: "",
+  tagName: "",
+  httpStatus: 0,
+};
 const EXAMPLES = `
 Examples:
   tollgate top

@@ -58,6 +58,8 @@ interface UsageOptions extends ConnectionOptions {
   readonly user: string;
   readonly tag: string;
   readonly reason: string;
+  readonly timeZone: string;
+  readonly tagName: string;
   readonly csv?: true;
 }
 
@@ -77,6 +79,8 @@ export function addUsageCommand(program: Command): void {
       .option("--user <name>", "with --by: only for this end user", "")
       .option("--tag <tag>", "with --by: only with this tag", "")
       .option("--reason <word>", "with --by: only with this error reason", "")
+      .option("--time-zone <name>", "with --by: the time zone of days and hours, such as Europe/Berlin", "")
+      .option("--tag-name <name>", "with --by tag_value: the tag whose values are summed up, such as team", "")
       .option("--csv", "print CSV, amounts in USD")
       .addHelpText("after", EXAMPLES),
   ).action(usage);
@@ -182,6 +186,9 @@ async function grouped(connection: Connection, options: UsageOptions, by: readon
     tag: options.tag,
     reason: options.reason,
     valuesMax: 0,
+    timeZone: options.timeZone,
+    tagName: options.tagName,
+    httpStatus: 0,
   });
   const words = by.map((one) => DIMENSIONS.wordOf(one));
   const named = answer.sums.map(({ values }) => ({

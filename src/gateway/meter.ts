@@ -7,7 +7,6 @@ import type { GatewayError } from "../base/errors.js";
 import { whenReady } from "../base/when-ready.js";
 import { billsCutRequests, endpointFor } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
-import { failureMessage } from "../routing/failure-message.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { Target } from "../routing/model.js";
 import type { TakenLimits } from "../routing/target-limiter.js";
@@ -17,6 +16,7 @@ import { askedOf, type Bill, billOf, type ServedDoubt, toolUsesOf } from "./bill
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { AnswerHead, withCost } from "./answer-headers.js";
 import { AttemptList } from "./attempt-list.js";
+import { endedAttempt } from "./ended-attempt.js";
 import { LeftAttempts } from "./left-attempts.js";
 import type { MeteredTurn, MeterOptions, Outcome } from "./meter-types.js";
 import { UsageCheckpoints } from "./usage-checkpoints.js";
@@ -132,17 +132,7 @@ export class Meter implements AnswerReceiver {
     const trace = this.#attemptTrace;
     if (trace !== undefined)
       endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
-    this.#attempts.end(
-      {
-        upstream: this.upstream,
-        model: this.#modelId,
-        reason: failure?.error.reason ?? "",
-        status: failure?.status ?? ANSWERED,
-        failureMessage:
-          this.options.record?.isNameless === true ? "" : failureMessage(failure?.error, this.turn.request),
-      },
-      this.#firstBatchMs,
-    );
+    this.#attempts.end(endedAttempt(failure, this.#target, this.turn, this.options.record), this.#firstBatchMs);
   }
 
   /** The attempt log for the ledger, once all attempts have ended. */

@@ -84,6 +84,7 @@ function recordOf(row: RequestRow, endTimeMs: number): RecordRow {
     tags: UNKNOWN,
     meters: metersText(usage.meters),
     parameters: "",
+    node: "",
     client: "",
     address: "",
     session: "",

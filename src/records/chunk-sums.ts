@@ -60,7 +60,7 @@ export class ChunkSumsCache {
     dimensions: readonly Dimension[],
     read: (id: number) => Promise<Chunk | undefined>,
   ): Promise<ChunkSums | undefined> {
-    const name = `${ids.join("+")} ${dimensions.join()}`;
+    const name = `${ids.join("+")} ${JSON.stringify(dimensions)}`;
     const known = this.#known.get(name);
     if (known !== undefined) return known === TOO_MANY ? undefined : known;
     const chunks: Chunk[] = [];

@@ -60,11 +60,14 @@ export function valueAt({ base, cells }: Column, row: number): number {
   return cells === undefined ? base : base + (cells[row] ?? 0);
 }
 
-/** No value of the column is above this. */
-export function mostOf({ base, cells }: Column): number {
-  if (cells === undefined) return base;
-  if (!(cells instanceof Float64Array)) return base + 256 ** cells.BYTES_PER_ELEMENT - 1;
-  return base + cells.reduce((most, cell) => Math.max(most, cell), 0);
+/** No value of the column is further from zero than this. */
+export function largestOf({ base, cells }: Column): number {
+  if (cells === undefined) return Math.abs(base);
+  const most =
+    cells instanceof Float64Array
+      ? cells.reduce((top, cell) => Math.max(top, cell), 0)
+      : 256 ** cells.BYTES_PER_ELEMENT - 1;
+  return Math.max(base + most, -base);
 }
 
 /** The same part with some of its rows, in the order given. */

@@ -47,6 +47,7 @@ export const NAMES = [
   "address",
   "meters",
   "parameters",
+  "node",
 ] as const;
 export const TEXTS = ["id", "session", "clientRequestId", "detail"] as const;
 export const COLUMNS = [...NUMBERS, ...NAMES, ...TEXTS] as const;

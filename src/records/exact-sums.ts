@@ -5,12 +5,12 @@ const EXACT_MAX = 2 ** 53;
 
 export class ExactSums {
   #sums = new Float64Array(0);
-  /** No sum is above this. */
+  /** No sum is further from zero than this. */
   #bound = 0;
   /** What no longer fits beside, by group. */
   #large: bigint[] | undefined;
 
-  /** Adds the value of each row to its group; none is below zero or above `most`. */
+  /** Adds the value of each row to its group; none is further from zero than `most`. */
   add(groups: Int32Array, groupCount: number, values: Float64Array, most: number): void {
     if (this.#sums.length < groupCount) this.#sums = grown(this.#sums, groupCount);
     const added = values.length * most;
@@ -38,8 +38,8 @@ export class ExactSums {
   write(group: number, at: number, sums: BigInt64Array, halves: Uint32Array): void {
     const sum = this.#sums[group] ?? 0;
     const large = this.#large?.[group];
-    if (large !== undefined) {
-      sums[at] = large + BigInt(sum);
+    if (large !== undefined || sum < 0) {
+      sums[at] = (large ?? 0n) + BigInt(sum);
       return;
     }
     halves[at * 2] = sum;
@@ -70,5 +70,5 @@ export function grown(numbers: Float64Array, length: number): Float64Array<Array
 }
 
 function most(one: number, other: number): number {
-  return Math.max(one, other);
+  return Math.max(one, Math.abs(other));
 }

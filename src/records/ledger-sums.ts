@@ -150,13 +150,24 @@ function sumOf(row: UsageSummaryRow, name: SumName): bigint {
     case "operatorCostNanos":
     case "marginNanos":
       return row[name];
+    // The ledger's sums do not have them.
+    case "cacheSavedNanos":
+    case "streamedTokens":
+    case "streamedTenths":
+      return 0n;
     default:
       return row.usage[name];
   }
 }
 
-/** The ledger's sums of a day do not tell what of the cost was charged. */
-const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
+/** The ledger's sums of a day do not have them. */
+const UNCOMPARED: ReadonlySet<SumName> = new Set([
+  "chargedNanos",
+  "cacheSavedNanos",
+  "streamedTokens",
+  "streamedTenths",
+]);
+const COMPARED = SUMS.filter((name) => !UNCOMPARED.has(name));
 
 /** Undefined where nothing is. */
 function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
@@ -164,7 +175,7 @@ function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup
   const of = (name: SumName): bigint => sumOf(row, name) - (group?.sums[name] ?? 0n);
   const meters = metersBeyond(row.usage.meters, group?.meters ?? NO_METERS);
   if (count === 0 && meters.length === 0 && COMPARED.every((name) => of(name) === 0n)) return undefined;
-  const sums = Object.fromEntries(SUMS.map((name) => [name, of(name)])) as Sums;
+  const sums = Object.fromEntries(SUMS.map((name) => [name, UNCOMPARED.has(name) ? 0n : of(name)])) as Sums;
   // What was above the money that an account had is no charge.
   sums.chargedNanos = sums.costNanos;
   return {

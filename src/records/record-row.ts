@@ -31,7 +31,8 @@ export const RECORDED_FACTS = [
 ] as const;
 const DONE = 200;
 
-export function rowOfEnded(request: EndedRequest): RecordRow {
+/** `node` is the id of the node that serves it; empty where nobody groups by it. */
+export function rowOfEnded(request: EndedRequest, node = ""): RecordRow {
   const { answer, failure } = request;
   const usage = answer?.usage;
   const { endUser, tags, session, client, clientRequestId } = request.attributes();
@@ -81,6 +82,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
     tags: tags.join("\n"),
     meters: metersText(usage?.meters ?? NO_METERS),
     parameters: parametersText(request.parameters),
+    node,
     client,
     address: request.isNameless ? "" : request.address,
     session,

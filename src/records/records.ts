@@ -39,6 +39,8 @@ export interface RecordsOptions {
   readonly place: RecordPlace;
   /** Asks the thread of another process, which has opened the place. Absent: one of this process does. */
   readonly caller?: RecordCaller | undefined;
+  /** The node that records. Absent: it has no name. */
+  readonly nodeId?: string;
   readonly retention: Retention;
   /** How long content is kept, and what seals it. */
   readonly content: SealKeys & { readonly keptMs: number };
@@ -131,7 +133,7 @@ export class Records {
     if (!this.#mayKeep(request)) return this.options.onDropped(1, "bounded");
     if (this.#builder.count >= WAITING_ROWS_MAX)
       return this.#lose([request.endTimeMs], [Number(request.answer?.chargedNanos ?? 0n)]);
-    this.#builder.push(rowOfEnded(request));
+    this.#builder.push(rowOfEnded(request, this.options.nodeId));
     if (request.content !== undefined && !this.#contents.add(request)) this.options.onContentDropped(1);
   }
 

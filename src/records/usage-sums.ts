@@ -2,18 +2,30 @@
 import type { Meter } from "../api/index.js";
 import { metersIn } from "../api/meters.js";
 import { USAGE_FIELDS } from "../api/usage.js";
-import { columnOf, mostOf, type Part } from "./chunk.js";
+import { columnOf, largestOf, type Part } from "./chunk.js";
 import { type ColumnName, FLAG } from "./columns.js";
 import { ExactSums, grown } from "./exact-sums.js";
 import { isSettled } from "./filter.js";
 
 /** What is added up; each is exact. */
-export const SUMS = ["costNanos", "chargedNanos", "operatorCostNanos", "marginNanos", ...USAGE_FIELDS] as const;
+export const SUMS = [
+  "costNanos",
+  "chargedNanos",
+  "operatorCostNanos",
+  "marginNanos",
+  ...USAGE_FIELDS,
+  "cacheSavedNanos",
+  "streamedTokens",
+  "streamedTenths",
+] as const;
 export type SumName = (typeof SUMS)[number];
 const MARGIN = SUMS.indexOf("marginNanos");
 const CHARGED = SUMS.indexOf("chargedNanos");
 const OPERATOR_COST = SUMS.indexOf("operatorCostNanos");
 const WIDTH = SUMS.length;
+/** What is worked out of several columns: how long streams took after their first part, and their tokens. */
+const STREAMED = ["streamedTokens", "streamedTenths"] as const;
+type StreamedSum = (typeof STREAMED)[number];
 
 export interface SumsOfGroups {
   readonly requestCounts: Float64Array<ArrayBuffer>;
@@ -113,11 +125,15 @@ export class UsageSums {
   #addSums(groups: Int32Array, groupCount: number, facts: Part, scratch: Float64Array): void {
     for (const [place, name] of SUMS.entries()) {
       // Most kinds of tokens occur in no row of a chunk.
-      if (name === "marginNanos" || isZero(facts, name)) continue;
-      const most = mostOf(columnOf(facts, name));
+      if (name === "marginNanos" || isStreamed(name) || isZero(facts, name)) continue;
+      const most = largestOf(columnOf(facts, name));
       this.#sumOf(place).add(groups, groupCount, cellsOf(facts, name, scratch), most);
       if (name === "chargedNanos" && keepUnknown(facts, scratch))
         this.#sumOf(MARGIN).add(groups, groupCount, scratch, most);
+    }
+    for (const name of STREAMED) {
+      const most = streamedCells(facts, name, scratch);
+      if (most > 0) this.#sumOf(SUMS.indexOf(name)).add(groups, groupCount, scratch, most);
     }
   }
 
@@ -215,6 +231,29 @@ function cellsOf(facts: Part, name: ColumnName, scratch: Float64Array): Float64A
   scratch.set(cells);
   if (base !== 0) for (let row = 0; row < scratch.length; row++) scratch[row] = (scratch[row] ?? 0) + base;
   return scratch;
+}
+
+function isStreamed(name: SumName): name is StreamedSum {
+  return STREAMED.some((one) => one === name);
+}
+
+/** Fills in what each row adds to a sum of streams, and returns the largest. An answer that came at once is none. */
+function streamedCells(facts: Part, name: StreamedSum, cells: Float64Array): number {
+  if (isZero(facts, "firstToken")) return 0;
+  const [flags, first, total] = [columnOf(facts, "flags"), columnOf(facts, "firstToken"), columnOf(facts, "total")];
+  const [output, reasoning] = [columnOf(facts, "outputTokens"), columnOf(facts, "reasoningTokens")];
+  let most = 0;
+  for (let row = 0; row < cells.length; row++) {
+    const firstAt = first.base + (first.cells?.[row] ?? 0);
+    const tenths = total.base + (total.cells?.[row] ?? 0) - firstAt;
+    const tokens = output.base + (output.cells?.[row] ?? 0) + reasoning.base + (reasoning.cells?.[row] ?? 0);
+    const isStreamed = ((flags.base + (flags.cells?.[row] ?? 0)) & FLAG.streamed) !== 0;
+    const isTimed = isStreamed && firstAt > 0 && tenths > 0 && tokens > 0;
+    const value = name === "streamedTenths" ? tenths : tokens;
+    cells[row] = isTimed ? value : 0;
+    if (isTimed && value > most) most = value;
+  }
+  return most;
 }
 
 /** Leaves what was charged only where the cost is not known. False where nothing is left. */

@@ -1,6 +1,6 @@
 /** The models and upstreams in force, as services show them. */
 import {
-  EjectionCause as ShownCause,
+  type GetUpstreamResponse,
   type Model,
   type ModelCapabilities,
   ModelKind,
@@ -13,10 +13,10 @@ import {
 import { GatewayError } from "../base/errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ModelFacts, WireRequest } from "../wire/wire.js";
-import type { EjectionCause } from "./ejection.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import { shownCause, shownHistory } from "./shown-history.js";
 import { subjectOf } from "./target-limiter.js";
 import type { UnpricedName } from "./unpriced-models.js";
 import { testUpstream } from "./upstream-test.js";
@@ -35,6 +35,8 @@ export interface ModelCatalog {
 export interface UpstreamBoard {
   /** As this node sees them. */
   list(): readonly Upstream[];
+  /** One, with what happened there on this node. Throws RESOURCE_UNKNOWN. */
+  get(id: string): GetUpstreamResponse & { upstream: Upstream };
   /** Takes an upstream back into use. Throws RESOURCE_UNKNOWN. */
   reset(id: string): Upstream;
   /** Lets new requests go there, or not. Throws RESOURCE_UNKNOWN. */
@@ -49,14 +51,6 @@ const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
   embedding: ModelKind.MODEL_KIND_EMBEDDING,
   rerank: ModelKind.MODEL_KIND_RERANK,
   moderation: ModelKind.MODEL_KIND_MODERATION,
-};
-const CAUSES: Readonly<Record<EjectionCause, ShownCause>> = {
-  failing: ShownCause.EJECTION_CAUSE_FAILING,
-  rate_limited: ShownCause.EJECTION_CAUSE_RATE_LIMITED,
-  credential: ShownCause.EJECTION_CAUSE_CREDENTIAL,
-  no_funds: ShownCause.EJECTION_CAUSE_NO_FUNDS,
-  access: ShownCause.EJECTION_CAUSE_ACCESS,
-  model_unknown: ShownCause.EJECTION_CAUSE_MODEL_UNKNOWN,
 };
 const HEALTHS: Readonly<Record<HealthState, UpstreamHealth>> = {
   healthy: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
@@ -83,7 +77,7 @@ function upstreamHealth({ health }: ServedUpstream, nowMs: number): UpstreamHeal
 
 /** What a node has ejected, as services show it. */
 export function shownEjection({ model, cause, coolingMs }: ActiveEjection, nodeId: string): UpstreamEjection {
-  return { model, cause: CAUSES[cause], coolingMs: BigInt(Math.ceil(coolingMs)), nodeId };
+  return { model, cause: shownCause(cause), coolingMs: BigInt(Math.ceil(coolingMs)), nodeId };
 }
 
 export function createModelCatalog(routing: Routing): ModelCatalog {
@@ -134,13 +128,19 @@ export function createUpstreamBoard(
   };
   return {
     list: () => [...routing.table.upstreams.values()].map(show).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    get: (id) => {
+      const served = find(id);
+      return { upstream: show(served), ...shownHistory(served.health.history) };
+    },
     reset: (id) => {
       const served = find(id);
+      noteDrain(served, false);
       served.health.reset();
       return show(served);
     },
     drain: (id, isDrained) => {
       const served = find(id);
+      noteDrain(served, isDrained);
       served.health.isDrained = isDrained;
       return show(served);
     },
@@ -162,6 +162,10 @@ export function createUpstreamBoard(
       return answer;
     },
   };
+}
+
+function noteDrain({ health }: ServedUpstream, isDrained: boolean): void {
+  if (health.isDrained !== isDrained) health.history.drained(isDrained);
 }
 
 /** What the settings allow an upstream, as its targets have it; 0: any number. */

@@ -22,6 +22,7 @@ import {
   publishedOf,
   ServedModels,
 } from "./served-models.js";
+import { UpstreamHistory } from "./upstream-history.js";
 import { concreteOf, Wildcard } from "./wildcard.js";
 
 /** What is published of any model. */
@@ -122,7 +123,11 @@ export function connectUpstream(
   const connected = family.connect?.() ?? options.connect(baseUrl ?? "", connectMs);
   // It throws where the credential has a wrong form.
   const upstream = family.authorize?.(connected, apiKey, baseUrl ?? "", options.environment) ?? connected;
-  const health = new UpstreamHealth((model, change) => options.onHealth(id, model, change));
+  const history = new UpstreamHistory(options.nowMs);
+  const health = new UpstreamHealth((model, change) => {
+    history.changed(model, change);
+    options.onHealth(id, model, change);
+  }, history);
   // What runs inside the process takes no credential, and is always there.
   health.hasServed = family.connect !== undefined;
   return { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, connectMs, health };

@@ -12,6 +12,7 @@ import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
 import { TargetSpeed } from "./target-speed.js";
+import { UpstreamHistory } from "./upstream-history.js";
 
 /** So many models that clients named are kept of an upstream. */
 const MADE_MAX = 500;
@@ -54,7 +55,10 @@ export class UpstreamHealth {
   /** An operator lets no new requests go there. */
   isDrained = false;
 
-  constructor(private readonly observe: HealthObserver = () => undefined) {
+  constructor(
+    private readonly observe: HealthObserver = () => undefined,
+    readonly history = new UpstreamHistory(),
+  ) {
     const onChange = (change: EjectionChange): void => observe(undefined, change);
     this.failing = new Ejection(FAILING, onChange);
     this.credential = new Ejection(REFUSED, onChange);

@@ -25,7 +25,7 @@ export async function openRecords(
   { seals }: Pick<Derived, "seals">,
   tracing: Tracing | undefined,
   owner: OwnerLink | undefined,
-  ledger: Pick<Ledger, "settled">,
+  ledger: Pick<Ledger, "settled" | "lease">,
 ): Promise<{
   /** Who hears of requests as they end. */
   readonly requests: RequestFeed;
@@ -45,6 +45,7 @@ export async function openRecords(
   const records = await Records.open({
     place: databaseUrl === undefined ? { directory: dataDirectory } : { url: databaseUrl },
     caller: owner && recordsOf(owner),
+    nodeId: ledger.lease.nodeId,
     retention: { recordsMs: recordDays * DAY_MS, refusalsMs: refusalRecordDays * DAY_MS },
     content: { ...seals.content, keptMs: contentDays * DAY_MS },
     nowMs: clock.nowMs,

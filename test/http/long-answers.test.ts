@@ -34,6 +34,10 @@ const sum: fc.Arbitrary<UsageSum> = fc.record({
   charged: fc.constant(undefined),
   operatorCost: fc.constant(undefined),
   margin: fc.constant(undefined),
+  cacheSavedNanos: money,
+  cacheSaved: fc.constant(undefined),
+  streamedTokens: count,
+  streamedMs: ms,
 });
 
 test("a sum is the JSON text that any message is", () => {

@@ -179,7 +179,7 @@ test.each([
     const answer = await questions.ask(asked, ask).catch((error: unknown) => String(error));
     if (typeof answer === "string") {
       expect(answer).toContain("records of 2026-11-21 say more than the ledger");
-      expect(["hour", "minute", "upstream", "user", "tag", "reason"]).toContain(asked[0]);
+      expect(["hour", "minute", "upstream", "user", "tag", "reason", "quarter_hour", "node"]).toContain(asked[0]);
       expect(recorded).toBeGreaterThan(after);
       continue;
     }

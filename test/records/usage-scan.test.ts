@@ -22,7 +22,13 @@ const ALL: RecordFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, names: {} 
 const rows = fc.array(
   fc.record({
     endTimeMs: fc.integer({ min: DAY - 7_200_000, max: DAY + 7_200_000 }),
-    flags: fc.constantFrom(0, FLAG.answered, FLAG.answered | FLAG.costKnown, FLAG.answered | FLAG.adopted),
+    flags: fc.constantFrom(
+      0,
+      FLAG.answered,
+      FLAG.answered | FLAG.streamed,
+      FLAG.answered | FLAG.costKnown,
+      FLAG.answered | FLAG.adopted,
+    ),
     account: fc.constantFrom("acme", "other"),
     key: fc.constantFrom("k1", "k2", "k3"),
     model: fc.constantFrom("m1", "m2"),
@@ -35,6 +41,10 @@ const rows = fc.array(
     chargedNanos: fc.constantFrom(0, 7, 4_000_000_000_000_001),
     inputTokens: fc.nat(1_000_000),
     total: fc.constantFrom(0, storedTime(1) ?? 0, storedTime(250) ?? 0),
+    firstToken: fc.constantFrom(0, storedTime(1) ?? 0, storedTime(100) ?? 0),
+    outputTokens: fc.constantFrom(0, 12),
+    cacheSavedNanos: fc.constantFrom(0, 9, -4_000),
+    node: fc.constantFrom("", "n1"),
   }),
   { maxLength: 60 },
 );
@@ -99,6 +109,43 @@ function isKnown({ flags }: Pick<RecordRow, "flags">): boolean {
   return (flags & FLAG.costKnown) !== 0;
 }
 
+test("days and hours of a time zone are local, also where an hour comes twice or a zone is off by a half", () => {
+  const at = (time: string): RecordRow => rowWith({ endTimeMs: Date.parse(time) });
+  const valuesBy = (by: Dimension, ...times: string[]): unknown[] => {
+    const scan = new UsageScan([by], ALL);
+    scan.add(chunkOf(times.map(at)));
+    return groupsOf(scan.table()).map(({ values, requestCount }) => [values[0], requestCount]);
+  };
+  const late = ["2026-11-22T22:59:59Z", "2026-11-22T23:00:00Z", "2026-11-23T22:59:59Z"];
+  expect(valuesBy("day@Europe/Berlin", ...late)).toEqual([
+    ["2026-11-22", 1],
+    ["2026-11-23", 2],
+  ]);
+  const twice = ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"];
+  expect(valuesBy("hour@Europe/Berlin", ...twice)).toEqual([
+    ["2026-10-25T02:00+01:00", 1],
+    ["2026-10-25T02:00+02:00", 1],
+  ]);
+  expect(valuesBy("hour@Asia/Kolkata", "2026-11-22T10:25:00Z", "2026-11-22T10:35:00Z")).toEqual([
+    ["2026-11-22T15:00+05:30", 1],
+    ["2026-11-22T16:00+05:30", 1],
+  ]);
+  expect(valuesBy("minute@America/New_York", "2026-11-22T10:25:07Z")).toEqual([["2026-11-22T05:25-05:00", 1]]);
+});
+
+test("the values of one tag are summed up, whatever other tags a request has", () => {
+  const tags = ["team=search\nenv=prod", "env=dev\nteam=search", "team=ads\nteam=search", "env=prod", "", "unknown"];
+  const scan = new UsageScan(["tag=team"], ALL);
+  scan.add(chunkOf(tags.map((text) => rowWith({ endTimeMs: DAY, tags: text }))));
+  const found = groupsOf(scan.table()).map(({ values, requestCount }) => [values[0], requestCount]);
+  expect(found).toEqual([
+    ["", 2],
+    ["ads", 1],
+    ["search", 2],
+    ["unknown", 1],
+  ]);
+});
+
 function chunkOf(part: readonly RecordRow[]): ReturnType<ChunkBuilder["build"]> {
   const batch = new BatchBuilder();
   for (const row of part) batch.push(row);
@@ -128,15 +175,26 @@ function addedUp(all: readonly RecordRow[], by: readonly Dimension[]): unknown[]
 }
 
 function sumOf(row: RecordRow, name: (typeof SUMS)[number]): bigint {
+  if (name === "streamedTokens" || name === "streamedTenths") {
+    const tenths = row.firstToken === 0 ? 0 : row.total - row.firstToken;
+    if ((row.flags & FLAG.streamed) === 0 || tenths <= 0 || row.outputTokens === 0) return 0n;
+    return BigInt(name === "streamedTenths" ? tenths : row.outputTokens);
+  }
   if (name !== "marginNanos") return BigInt(row[name]);
   return isKnown(row) ? BigInt(row.chargedNanos) - BigInt(row.operatorCostNanos) : 0n;
 }
 
 function valueOf(row: RecordRow, dimension: Dimension): string {
-  const periods: Partial<Record<Dimension, number>> = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
+  const periods: Partial<Record<Dimension, number>> = {
+    day: 86_400_000,
+    hour: 3_600_000,
+    quarter_hour: 900_000,
+    minute: 60_000,
+  };
   const periodMs = periods[dimension];
   if (periodMs !== undefined) return periodName(Math.floor(row.endTimeMs / periodMs) * periodMs, dimension);
   if (dimension === "tag") return row.tags.replaceAll("\n", ", ");
-  const column = dimension === "user" ? "endUser" : (dimension as "account" | "key" | "model" | "upstream" | "reason");
+  const column =
+    dimension === "user" ? "endUser" : (dimension as "account" | "key" | "model" | "upstream" | "reason" | "node");
   return row[column];
 }

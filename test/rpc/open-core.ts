@@ -79,6 +79,7 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
     },
     upstreams: {
       list: () => [UPSTREAM],
+      get: (id) => ({ upstream: resetUpstream(id), changes: [], failures: [] }),
       reset: resetUpstream,
       drain: (id, isDrained) => ({ ...resetUpstream(id), ...(isDrained ? DRAINED : {}) }),
       test: async (id) => ({ ...TESTED, missingModels: resetUpstream(id).models }),

@@ -267,6 +267,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "console/": [
     "src/base/typed-number.ts",
     "src/base/csv.ts",
+    "src/base/money.ts",
+    "src/base/time-zone.ts",
     "src/api/meters.ts",
     "src/keys/glob.ts",
     "schemas/tollgate.schema.json",

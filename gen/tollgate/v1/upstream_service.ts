@@ -18,6 +18,7 @@ import type {
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { ErrorReason } from "./error_reason.js";
 
 /** UpstreamHealth says whether requests go to an upstream. */
 export enum UpstreamHealth {
@@ -72,6 +73,21 @@ export enum EjectionCause {
   EJECTION_CAUSE_ACCESS = 5,
   /** EJECTION_CAUSE_MODEL_UNKNOWN - The upstream does not have the model. */
   EJECTION_CAUSE_MODEL_UNKNOWN = 6,
+  UNRECOGNIZED = -1,
+}
+
+/** UpstreamChangeKind says what changed. */
+export enum UpstreamChangeKind {
+  /** UPSTREAM_CHANGE_KIND_UNSPECIFIED - Not set; never sent. */
+  UPSTREAM_CHANGE_KIND_UNSPECIFIED = 0,
+  /** UPSTREAM_CHANGE_KIND_EJECTED - The upstream, or one model of it, was ejected. */
+  UPSTREAM_CHANGE_KIND_EJECTED = 1,
+  /** UPSTREAM_CHANGE_KIND_RESTORED - An ejection ended, because a request succeeded or an operator reset it. */
+  UPSTREAM_CHANGE_KIND_RESTORED = 2,
+  /** UPSTREAM_CHANGE_KIND_DRAINED - An operator drained the upstream. */
+  UPSTREAM_CHANGE_KIND_DRAINED = 3,
+  /** UPSTREAM_CHANGE_KIND_UNDRAINED - An operator ended the drain. */
+  UPSTREAM_CHANGE_KIND_UNDRAINED = 4,
   UNRECOGNIZED = -1,
 }
 
@@ -143,6 +159,61 @@ export interface ListUpstreamsResponse {
   upstreams: Upstream[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
+}
+
+/** GetUpstreamRequest is the request of GetUpstream. */
+export interface GetUpstreamRequest {
+  /** The upstream's id. */
+  id: string;
+}
+
+/** GetUpstreamResponse is an upstream with what happened there. */
+export interface GetUpstreamResponse {
+  /** The upstream. */
+  upstream?:
+    | Upstream
+    | undefined;
+  /** The latest changes of its health on the node that answers, newest first, at most 100. */
+  changes: UpstreamChange[];
+  /** The latest attempts that failed there from the node that answers, newest first, at most 100. */
+  failures: UpstreamFailure[];
+}
+
+/** UpstreamChange is one change of the health of an upstream. */
+export interface UpstreamChange {
+  /** When it changed. */
+  changeTime?:
+    | Date
+    | undefined;
+  /** What changed. */
+  kind: UpstreamChangeKind;
+  /** The model, as the upstream names it. Empty: the whole upstream. */
+  model: string;
+  /** Why it was ejected. UNSPECIFIED: it is not about an ejection. */
+  cause: EjectionCause;
+  /** How long the ejection was to last, in milliseconds. 0: until a request succeeds, or it is no ejection. */
+  coolingMs: bigint;
+}
+
+/** UpstreamFailure is an attempt that failed at an upstream, even if another attempt then answered the request. */
+export interface UpstreamFailure {
+  /** When it failed. */
+  failureTime?:
+    | Date
+    | undefined;
+  /** The id of the request. */
+  requestId: string;
+  /** The model that was requested, as the upstream names it. */
+  upstreamModel: string;
+  /** Why it failed. */
+  errorReason: ErrorReason;
+  /** The HTTP status that the upstream sent. 0: none came. */
+  httpStatus: number;
+  /**
+   * The upstream's own message, or how the connection failed; at most 500 characters, without credentials and without
+   * text of the client. Empty: not known, or the request had `x-tollgate-log: none`.
+   */
+  message: string;
 }
 
 /** ResetUpstreamRequest is the request of ResetUpstream. */
@@ -663,6 +734,314 @@ export const ListUpstreamsResponse: MessageFns<ListUpstreamsResponse> = {
   },
 };
 
+function createBaseGetUpstreamRequest(): GetUpstreamRequest {
+  return { id: "" };
+}
+
+export const GetUpstreamRequest: MessageFns<GetUpstreamRequest> = {
+  encode(message: GetUpstreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUpstreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUpstreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetUpstreamResponse(): GetUpstreamResponse {
+  return { upstream: undefined, changes: [], failures: [] };
+}
+
+export const GetUpstreamResponse: MessageFns<GetUpstreamResponse> = {
+  encode(message: GetUpstreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upstream !== undefined) {
+      Upstream.encode(message.upstream, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.changes) {
+      UpstreamChange.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.failures) {
+      UpstreamFailure.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetUpstreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetUpstreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upstream = Upstream.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.changes.push(UpstreamChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.failures.push(UpstreamFailure.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpstreamChange(): UpstreamChange {
+  return { changeTime: undefined, kind: 0, model: "", cause: 0, coolingMs: 0n };
+}
+
+export const UpstreamChange: MessageFns<UpstreamChange> = {
+  encode(message: UpstreamChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changeTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.changeTime), writer.uint32(10).fork()).join();
+    }
+    if (message.kind !== 0) {
+      writer.uint32(16).int32(message.kind);
+    }
+    if (message.model !== "") {
+      writer.uint32(26).string(message.model);
+    }
+    if (message.cause !== 0) {
+      writer.uint32(32).int32(message.cause);
+    }
+    if (message.coolingMs !== 0n) {
+      if (BigInt.asUintN(64, message.coolingMs) !== message.coolingMs) {
+        throw new globalThis.Error("value provided for field message.coolingMs of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.coolingMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpstreamChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changeTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.cause = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.coolingMs = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpstreamFailure(): UpstreamFailure {
+  return { failureTime: undefined, requestId: "", upstreamModel: "", errorReason: 0, httpStatus: 0, message: "" };
+}
+
+export const UpstreamFailure: MessageFns<UpstreamFailure> = {
+  encode(message: UpstreamFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.failureTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.failureTime), writer.uint32(10).fork()).join();
+    }
+    if (message.requestId !== "") {
+      writer.uint32(18).string(message.requestId);
+    }
+    if (message.upstreamModel !== "") {
+      writer.uint32(26).string(message.upstreamModel);
+    }
+    if (message.errorReason !== 0) {
+      writer.uint32(32).int32(message.errorReason);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(40).uint32(message.httpStatus);
+    }
+    if (message.message !== "") {
+      writer.uint32(50).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamFailure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpstreamFailure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.failureTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.upstreamModel = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.errorReason = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseResetUpstreamRequest(): ResetUpstreamRequest {
   return { id: "" };
 }
@@ -1128,6 +1507,21 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): ListUpstreamsResponse => ListUpstreamsResponse.decode(value),
   },
   /**
+   * GetUpstream shows an upstream, the latest changes of its health, and the latest attempts that failed there.
+   *
+   * Changes and failures are those of the node that answers, since it started. Refuses with PARAMETER_MISSING and
+   * RESOURCE_UNKNOWN.
+   */
+  getUpstream: {
+    path: "/tollgate.v1.UpstreamService/GetUpstream" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetUpstreamRequest): Buffer => Buffer.from(GetUpstreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetUpstreamRequest => GetUpstreamRequest.decode(value),
+    responseSerialize: (value: GetUpstreamResponse): Buffer => Buffer.from(GetUpstreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetUpstreamResponse => GetUpstreamResponse.decode(value),
+  },
+  /**
    * ResetUpstream ends every ejection and the drain of an upstream, so that it gets requests again at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
@@ -1201,6 +1595,13 @@ export interface UpstreamServiceServer extends UntypedServiceImplementation {
    */
   listUpstreams: handleUnaryCall<ListUpstreamsRequest, ListUpstreamsResponse>;
   /**
+   * GetUpstream shows an upstream, the latest changes of its health, and the latest attempts that failed there.
+   *
+   * Changes and failures are those of the node that answers, since it started. Refuses with PARAMETER_MISSING and
+   * RESOURCE_UNKNOWN.
+   */
+  getUpstream: handleUnaryCall<GetUpstreamRequest, GetUpstreamResponse>;
+  /**
    * ResetUpstream ends every ejection and the drain of an upstream, so that it gets requests again at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
@@ -1249,6 +1650,27 @@ export interface UpstreamServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListUpstreamsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetUpstream shows an upstream, the latest changes of its health, and the latest attempts that failed there.
+   *
+   * Changes and failures are those of the node that answers, since it started. Refuses with PARAMETER_MISSING and
+   * RESOURCE_UNKNOWN.
+   */
+  getUpstream(
+    request: GetUpstreamRequest,
+    callback: (error: ServiceError | null, response: GetUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  getUpstream(
+    request: GetUpstreamRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  getUpstream(
+    request: GetUpstreamRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetUpstreamResponse) => void,
   ): ClientUnaryCall;
   /**
    * ResetUpstream ends every ejection and the drain of an upstream, so that it gets requests again at once.

@@ -66,6 +66,15 @@ export enum UsageDimension {
   USAGE_DIMENSION_TAG = 9,
   /** USAGE_DIMENSION_REASON - The reason with which the request failed, such as RATE_LIMITED. Empty: it ended well. */
   USAGE_DIMENSION_REASON = 10,
+  /** USAGE_DIMENSION_QUARTER_HOUR - The quarter-hour in which it was admitted, such as 2026-11-22T10:15Z. */
+  USAGE_DIMENSION_QUARTER_HOUR = 11,
+  /** USAGE_DIMENSION_NODE - The id of the node that recorded the request. Only operators may group by it. Empty: not known. */
+  USAGE_DIMENSION_NODE = 12,
+  /**
+   * USAGE_DIMENSION_TAG_VALUE - The value of the tag that `tag_name` names, such as search for the tag team=search. Empty: the request had no such
+   * tag. If it had several, the first counts.
+   */
+  USAGE_DIMENSION_TAG_VALUE = 13,
   UNRECOGNIZED = -1,
 }
 
@@ -650,6 +659,24 @@ export interface QueryUsageRequest {
    * others are summed up under `other`. 0: all values.
    */
   valuesMax: number;
+  /**
+   * The IANA time zone of days, hours, quarter-hours and minutes, such as Europe/Berlin. Their values are then local
+   * times, such as 2026-11-22T10:00+01:00. Empty: UTC.
+   */
+  timeZone: string;
+  /**
+   * The name of the tag whose values group_by tag_value takes, such as team: 1 to 128 characters. Empty: it does not
+   * group by tag_value.
+   */
+  tagName: string;
+  /** Only requests with this HTTP status. 0: all. */
+  httpStatus: number;
+  /** Only requests that took at least this, in milliseconds. Absent: all. */
+  minTotalMs?:
+    | number
+    | undefined;
+  /** Only requests that took at most this, in milliseconds. Absent: all. */
+  maxTotalMs?: number | undefined;
 }
 
 /** QueryUsageResponse has the sums. */
@@ -708,7 +735,25 @@ export interface UsageSum {
     | Percentiles
     | undefined;
   /** From arrival to the end. Absent: there was no request, or the sum combines several values. */
-  total?: Percentiles | undefined;
+  total?:
+    | Percentiles
+    | undefined;
+  /**
+   * What caching of the prompt saved for the accounts, in nano-USD, as far as it is known. Negative: it cost more than
+   * it saved.
+   */
+  cacheSavedNanos: bigint;
+  /** cache_saved_nanos in USD. */
+  cacheSaved?:
+    | Money
+    | undefined;
+  /**
+   * The output tokens, including reasoning, of streamed answers that took time after their first part. Divided by
+   * `streamed_ms`, they are the mean speed of one stream.
+   */
+  streamedTokens: bigint;
+  /** How long those streams took together, from the first part to the end, in milliseconds. */
+  streamedMs: number;
 }
 
 export interface UsageSum_ErrorsEntry {
@@ -3117,6 +3162,11 @@ function createBaseQueryUsageRequest(): QueryUsageRequest {
     tag: "",
     reason: "",
     valuesMax: 0,
+    timeZone: "",
+    tagName: "",
+    httpStatus: 0,
+    minTotalMs: undefined,
+    maxTotalMs: undefined,
   };
 }
 
@@ -3158,6 +3208,21 @@ export const QueryUsageRequest: MessageFns<QueryUsageRequest> = {
     }
     if (message.valuesMax !== 0) {
       writer.uint32(88).int32(message.valuesMax);
+    }
+    if (message.timeZone !== "") {
+      writer.uint32(98).string(message.timeZone);
+    }
+    if (message.tagName !== "") {
+      writer.uint32(106).string(message.tagName);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(112).uint32(message.httpStatus);
+    }
+    if (message.minTotalMs !== undefined) {
+      writer.uint32(121).double(message.minTotalMs);
+    }
+    if (message.maxTotalMs !== undefined) {
+      writer.uint32(129).double(message.maxTotalMs);
     }
     return writer;
   },
@@ -3273,6 +3338,46 @@ export const QueryUsageRequest: MessageFns<QueryUsageRequest> = {
             message.valuesMax = reader.int32();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.timeZone = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.tagName = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 15: {
+            if (tag !== 121) {
+              break;
+            }
+
+            message.minTotalMs = reader.double();
+            continue;
+          }
+          case 16: {
+            if (tag !== 129) {
+              break;
+            }
+
+            message.maxTotalMs = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3349,6 +3454,10 @@ function createBaseUsageSum(): UsageSum {
     margin: undefined,
     firstToken: undefined,
     total: undefined,
+    cacheSavedNanos: 0n,
+    cacheSaved: undefined,
+    streamedTokens: 0n,
+    streamedMs: 0,
   };
 }
 
@@ -3416,6 +3525,24 @@ export const UsageSum: MessageFns<UsageSum> = {
     }
     if (message.total !== undefined) {
       Percentiles.encode(message.total, writer.uint32(90).fork()).join();
+    }
+    if (message.cacheSavedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.cacheSavedNanos) !== message.cacheSavedNanos) {
+        throw new globalThis.Error("value provided for field message.cacheSavedNanos of type int64 too large");
+      }
+      writer.uint32(216).int64(message.cacheSavedNanos);
+    }
+    if (message.cacheSaved !== undefined) {
+      Money.encode(message.cacheSaved, writer.uint32(226).fork()).join();
+    }
+    if (message.streamedTokens !== 0n) {
+      if (BigInt.asIntN(64, message.streamedTokens) !== message.streamedTokens) {
+        throw new globalThis.Error("value provided for field message.streamedTokens of type int64 too large");
+      }
+      writer.uint32(232).int64(message.streamedTokens);
+    }
+    if (message.streamedMs !== 0) {
+      writer.uint32(241).double(message.streamedMs);
     }
     return writer;
   },
@@ -3554,6 +3681,38 @@ export const UsageSum: MessageFns<UsageSum> = {
             }
 
             message.total = Percentiles.decode(reader, reader.uint32());
+            continue;
+          }
+          case 27: {
+            if (tag !== 216) {
+              break;
+            }
+
+            message.cacheSavedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 28: {
+            if (tag !== 226) {
+              break;
+            }
+
+            message.cacheSaved = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 29: {
+            if (tag !== 232) {
+              break;
+            }
+
+            message.streamedTokens = reader.int64() as bigint;
+            continue;
+          }
+          case 30: {
+            if (tag !== 241) {
+              break;
+            }
+
+            message.streamedMs = reader.double();
             continue;
           }
         }
@@ -4339,8 +4498,8 @@ export const UsageServiceService = {
    *
    * A request counts in the minute, hour and day in which it was admitted, even if it ends on the next day. The answer
    * is complete. Costs and tokens come from the ledger; properties that a crash lost are `unknown`. Refunds are not
-   * included. Refuses with PARAMETER_INVALID if a filter or values_max is invalid, if start_time is not before
-   * end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
+   * included. Refuses with PARAMETER_INVALID if a filter, the time zone or values_max is invalid, if start_time is not
+   * before end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
    * 20,000 sums; with RESOURCE_UNKNOWN if the account does not belong to the caller; and with OVERLOADED if the records
    * of requests cannot be read.
    */
@@ -4445,8 +4604,8 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
    *
    * A request counts in the minute, hour and day in which it was admitted, even if it ends on the next day. The answer
    * is complete. Costs and tokens come from the ledger; properties that a crash lost are `unknown`. Refunds are not
-   * included. Refuses with PARAMETER_INVALID if a filter or values_max is invalid, if start_time is not before
-   * end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
+   * included. Refuses with PARAMETER_INVALID if a filter, the time zone or values_max is invalid, if start_time is not
+   * before end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
    * 20,000 sums; with RESOURCE_UNKNOWN if the account does not belong to the caller; and with OVERLOADED if the records
    * of requests cannot be read.
    */
@@ -4564,8 +4723,8 @@ export interface UsageServiceClient extends Client {
    *
    * A request counts in the minute, hour and day in which it was admitted, even if it ends on the next day. The answer
    * is complete. Costs and tokens come from the ledger; properties that a crash lost are `unknown`. Refunds are not
-   * included. Refuses with PARAMETER_INVALID if a filter or values_max is invalid, if start_time is not before
-   * end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
+   * included. Refuses with PARAMETER_INVALID if a filter, the time zone or values_max is invalid, if start_time is not
+   * before end_time, if the period has a part of a past day whose records are incomplete, and if there would be more than
    * 20,000 sums; with RESOURCE_UNKNOWN if the account does not belong to the caller; and with OVERLOADED if the records
    * of requests cannot be read.
    */

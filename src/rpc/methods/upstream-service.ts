@@ -33,6 +33,13 @@ export function upstreamService({ upstreams, objects, nodes, store }: Parts): Ha
       for (const row of rows) row.ejections.push(...(others.get(row.id) ?? []));
       return { upstreams: [...rows], nextPageToken };
     },
+    async getUpstream({ id }) {
+      const wanted = required("id", id);
+      await objects?.catchUp();
+      const found = upstreams.get(wanted);
+      found.upstream.ejections.push(...((await ejectionsOfOthers(nodes)).get(wanted) ?? []));
+      return found;
+    },
     resetUpstream: ({ id }, { act }) => changed(id, act, upstreams.reset),
     drainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, true)),
     undrainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, false)),

@@ -1,5 +1,6 @@
 /** Sums of requests as the protocol asks for them. */
 import { DAY_MS } from "../../base/day.js";
+import { timeZoneNamed } from "../../base/time-zone.js";
 import {
   type Percentiles,
   type QueryUsageRequest,
@@ -8,7 +9,7 @@ import {
   type UsageSum,
 } from "../../api/index.js";
 import type { RecordFilter } from "../../records/filter.js";
-import { type Dimension, DIMENSIONS } from "../../records/usage-codes.js";
+import { type Dimension, DIMENSIONS, isPeriod } from "../../records/usage-codes.js";
 import { NO_ERRORS, type UsageGroup } from "../../records/usage-groups.js";
 import type { Caller } from "../../keys/caller.js";
 import { invalid } from "../../api/check.js";
@@ -19,6 +20,9 @@ import { askedNames, timesOf } from "./request-filter.js";
 const DEFAULT_MS = DAY_MS;
 const DIMENSIONS_MAX = 2;
 const VALUES_MAX = 20_000;
+const TAG_NAME_CHARACTERS_MAX = 128;
+/** Times are stored in tenths of a millisecond. */
+const TENTHS = 10;
 
 export interface AskedUsage {
   readonly dimensions: readonly Dimension[];
@@ -30,7 +34,13 @@ export interface AskedUsage {
 /** Throws PARAMETER_INVALID, and RESOURCE_UNKNOWN where the account is another one's. */
 export function askedUsage(request: QueryUsageRequest, caller: Caller, nowMs: number): AskedUsage {
   const account = accountFilter(caller, request.accountId);
-  const dimensions = request.groupBy.map(dimensionOf);
+  const { tagName, timeZone } = request;
+  const zone = timeZone === "" ? undefined : zoneOf(timeZone);
+  if (tagName !== "" && !request.groupBy.includes(UsageDimension.USAGE_DIMENSION_TAG_VALUE))
+    throw invalid("tag_name", "needs tag_value in group_by");
+  const dimensions = request.groupBy.map((asked) => dimensionOf(asked, request, zone));
+  if (dimensions.includes("node") && !isOperator(caller))
+    throw invalid("group_by", "must not have node: only operators may group by it");
   if (dimensions.length > DIMENSIONS_MAX) throw invalid("group_by", "must name at most two properties");
   if (new Set(dimensions).size < dimensions.length) throw invalid("group_by", "names a property twice");
   // Without an end there is none: the clock goes on before the day is compared with the ledger, and today is in it.
@@ -38,14 +48,31 @@ export function askedUsage(request: QueryUsageRequest, caller: Caller, nowMs: nu
   const names = askedNames(request, account);
   const { valuesMax } = request;
   if (valuesMax < 0 || valuesMax > VALUES_MAX) throw invalid("values_max", `must be from 0 to ${VALUES_MAX}`);
-  return { dimensions, filter: { fromMs, toMs, names, tag: request.tag || undefined }, valuesMax };
+  const { tag, httpStatus, minTotalMs: totalMinMs, maxTotalMs: totalMaxMs } = request;
+  const bounds = { status: httpStatus || undefined, totalMinMs, totalMaxMs };
+  return { dimensions, filter: { fromMs, toMs, names, tag: tag || undefined, ...bounds }, valuesMax };
 }
 
-function dimensionOf(asked: UsageDimension): Dimension {
+function dimensionOf(
+  asked: UsageDimension,
+  { tagName }: Pick<QueryUsageRequest, "tagName">,
+  zone: string | undefined,
+): Dimension {
+  if (asked === UsageDimension.USAGE_DIMENSION_TAG_VALUE) {
+    if (tagName === "" || tagName.length > TAG_NAME_CHARACTERS_MAX)
+      throw invalid("tag_name", `must have 1 to ${TAG_NAME_CHARACTERS_MAX} characters`);
+    return `tag=${tagName}`;
+  }
   const name = UsageDimension[asked]?.replace("USAGE_DIMENSION_", "").toLowerCase();
   const dimension = DIMENSIONS.find((each) => each === name);
-  if (dimension === undefined) throw invalid("group_by", `must be of ${DIMENSIONS.join(", ")}`);
-  return dimension;
+  if (dimension === undefined) throw invalid("group_by", `must be of ${DIMENSIONS.join(", ")}, tag_value`);
+  return zone !== undefined && isPeriod(dimension) ? `${dimension}@${zone}` : dimension;
+}
+
+function zoneOf(name: string): string | undefined {
+  const zone = timeZoneNamed(name);
+  if (zone === undefined) throw invalid("time_zone", "must be the name of a time zone, such as Europe/Berlin");
+  return zone === "UTC" ? undefined : zone;
 }
 
 /** As messages. What the operator pays, and what is left for it, is nobody else's business. */
@@ -119,6 +146,22 @@ class GroupSum extends MoneyItself implements UsageSum {
 
   get margin(): Money | undefined {
     return this.marginNanos === undefined ? undefined : moneyFrom(this.marginNanos);
+  }
+
+  get cacheSavedNanos(): bigint {
+    return this.group.sums.cacheSavedNanos;
+  }
+
+  get cacheSaved(): Money {
+    return moneyFrom(this.cacheSavedNanos);
+  }
+
+  get streamedTokens(): bigint {
+    return this.group.sums.streamedTokens;
+  }
+
+  get streamedMs(): number {
+    return Number(this.group.sums.streamedTenths) / TENTHS;
   }
 
   get firstToken(): Percentiles | undefined {

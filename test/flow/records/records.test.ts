@@ -105,7 +105,7 @@ test("pages of a list hold each request once, the newest first", async () => {
   expect(ids).toEqual((await list({ start_time: "2020-01-01T00:00:00Z" })).map(({ id }) => id));
 });
 
-const DIMENSIONS = ["day", "hour", "minute", "account", "key", "model", "upstream", "user", "tag", "reason"];
+const DIMENSIONS = "day hour quarter_hour minute account key model upstream user tag reason node".split(" ");
 
 test("the sums of every grouping are what the ledger moved", async () => {
   const { body } = await world.management.call("GET", "/usage");

@@ -60,6 +60,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "UsageService/EraseEndUser": "operator",
   "UsageService/ReadRequestContent": "operator",
   "UpstreamService/ListUpstreams": "operator",
+  "UpstreamService/GetUpstream": "operator",
   "NodeService/ListNodes": "operator",
   "AuditService/ListAuditEvents": "audit",
   "UpstreamService/ResetUpstream": "operator",
