@@ -29,6 +29,7 @@ import { hostProblem } from "./headers.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management-routes.js";
 import { addModelRoutes } from "./models.js";
+import { addOpenRouterRoutes } from "./openrouter.js";
 import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
 import { Overload } from "./overload.js";
@@ -168,6 +169,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addConsoleRoutes(app, options.consoleDirectory, routes);
   addModelRoutes(app, front, routes);
+  addOpenRouterRoutes(app, front, timeMs);
   const generation = { front, running, lost: connections.lost, ...generationRulesOf(options, nowMs) };
   // They end when the server begins to stop, since they would not by themselves.
   const watching = new Running(WATCHING_MAX);
