@@ -85,10 +85,18 @@ const columns = (
   { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
   {
     name: admin.upstreams.health,
-    cell: ({ health, lastCheck }) => (
+    cell: ({ health, lastCheck, server, warnings }) => (
       <span className="stack">
         <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>
         {lastCheck !== undefined && <LastCheck check={lastCheck} />}
+        {server?.running !== undefined && (
+          <small className="soft">{admin.upstreams.reported(server.running, server.slots, server.waiting)}</small>
+        )}
+        {warnings.map((warning) => (
+          <small key={warning} className="wrong">
+            {warning}
+          </small>
+        ))}
       </span>
     ),
   },

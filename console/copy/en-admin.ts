@@ -96,6 +96,8 @@ export const admin = {
     checked: (when: string) => `Checked ${when}.`,
     checkFailed: (when: string, problem: string) => `Checked ${when}: ${problem}.`,
     missing: (models: string) => `Its list does not have ${models}.`,
+    reported: (running: bigint, slots: bigint | undefined, waiting: bigint | undefined) =>
+      `The server runs ${running}${slots === undefined ? "" : ` of ${slots}`}${waiting === undefined ? "" : `, ${waiting} waiting`}.`,
     causes: {
       unspecified: "unknown",
       failing: "requests fail",

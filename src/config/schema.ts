@@ -13,7 +13,7 @@ import { facts } from "./facts-schema.js";
 import { labels } from "./labels-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
-import { limits } from "./limit-schema.js";
+import { targetLimits, upstreamLimits } from "./limit-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
 import { match } from "./match-schema.js";
 import { payments } from "./payment-schema.js";
@@ -111,7 +111,7 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
-  limits: limits.optional().describe(UPSTREAM_LIMITS_ARE),
+  limits: upstreamLimits.optional().describe(UPSTREAM_LIMITS_ARE),
   headers: upstreamHeaders(BEHAVIOR)
     .optional()
     .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
@@ -139,7 +139,7 @@ const target = block({
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
-  limits: limits.optional().describe(TARGET_LIMITS_ARE),
+  limits: targetLimits.optional().describe(TARGET_LIMITS_ARE),
   parameters: targetParameters.optional().describe(PARAMETERS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
   labels: labels.optional().describe(LABELS_ARE),

@@ -5,6 +5,7 @@ import type { AnswerForm, Dialect, EndpointWire, ModelFacts, UpstreamWire, WireR
 import type { MemberTable } from "../wire/request/members.js";
 import type { CacheMember, PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { Upstream } from "../upstream/upstream.js";
+import type { ReportSource } from "./server-reports.js";
 import type { RefusalRow } from "../wire/error/upstream-refusal.js";
 
 export type { ModelKind } from "../api/model-kinds.js";
@@ -121,6 +122,8 @@ export interface Family extends Endpoint {
   readonly modelsPath: string | undefined;
   /** Reads that list. Throws where it is none. */
   readModels(body: Buffer): readonly ListedModel[];
+  /** Where its servers report about themselves. Absent: nowhere. */
+  readonly reports?: readonly ReportSource[] | undefined;
   /** Connects inside the process; undefined where the family is reached over HTTP. */
   readonly connect: (() => Upstream) | undefined;
   /** Models that the family serves without being asked; empty where its list or the settings say. */

@@ -5,6 +5,7 @@ import {
   type ModelCapabilities,
   ModelKind,
   PriceSource,
+  type ServerReport,
   type TestUpstreamResponse,
   type Upstream,
   type UpstreamEjection,
@@ -17,6 +18,7 @@ import type { EjectionCause } from "./ejection.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import { contextWarnings, type ServerState } from "./server-state.js";
 import { subjectOf } from "./target-limiter.js";
 import type { UnpricedName } from "./unpriced-models.js";
 import { testUpstream } from "./upstream-test.js";
@@ -122,6 +124,8 @@ export function createUpstreamBoard(
     waiting: BigInt(routing.limiter.waitingAt(served.id)),
     concurrency: BigInt(concurrencyOf(served, routing)),
     lastCheck: served.health.lastCheck,
+    server: served.health.server && shownReport(served.health.server),
+    warnings: [...contextWarnings(served, routing.table.models.values())],
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
       .map((model) => model.id)
@@ -161,6 +165,22 @@ export function createUpstreamBoard(
       served.health.lastCheck = { checkTime: new Date(dateMs()), result, problem, missingModels };
       return answer;
     },
+  };
+}
+
+function shownReport({ report, readTime }: ServerState): ServerReport {
+  const { slots, running, waiting, contextTokens, contexts, images, tools, loadedModels = [] } = report;
+  const sizes = [...(contexts?.values() ?? []), ...(contextTokens === undefined ? [] : [contextTokens])];
+  const whole = (value: number | undefined): bigint | undefined => (value === undefined ? undefined : BigInt(value));
+  return {
+    readTime,
+    slots: whole(slots),
+    running: whole(running),
+    waiting: whole(waiting),
+    contextTokens: sizes.length === 0 ? undefined : BigInt(Math.min(...sizes)),
+    images,
+    tools,
+    loadedModels: [...loadedModels],
   };
 }
 

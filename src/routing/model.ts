@@ -40,6 +40,8 @@ export interface Target {
   readonly facts: ModelFacts;
   /** The latter alone, which also changes what came in the upstream's own wire. Absent: nothing. */
   readonly toldFacts?: ModelFacts | undefined;
+  /** The context that the settings give it, in tokens. Absent: they give none. */
+  readonly declaredContextTokens?: number | undefined;
   /** Where and how it treats the data of requests. Absent: nothing is known. */
   readonly labels?: Labels | undefined;
   /** Which requests may go there. Absent: all. */

@@ -1,5 +1,6 @@
 /** Makes models as the gateway serves them of what the settings and the lists say. */
 import type { ListPrice, Price } from "../api/index.js";
+import { defined } from "../base/defined.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
 import type { PriceSource } from "../pricing/price-list.js";
@@ -111,8 +112,10 @@ export class ServedModels {
       const { upstream, model: name, weight, priority } = target;
       const served = this.upstreams.get(upstream);
       if (served === undefined) continue;
-      const toldFacts = target.facts === undefined ? model.facts : { ...model.facts, ...target.facts };
-      const own = { ...this.known(name), ...toldFacts };
+      const ofSettings = target.facts === undefined ? model.facts : { ...model.facts, ...target.facts };
+      const declared = ofSettings.contextTokens ?? (facts.contextTokens || undefined);
+      const toldFacts = declared === undefined ? withContext(ofSettings, served, name) : ofSettings;
+      const own = { ...this.known(name), ...reportedAbilities(served), ...toldFacts };
       const listed = this.listings(target)?.price;
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
@@ -128,7 +131,13 @@ export class ServedModels {
         timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
         retries: retriesOf(settings?.retries, model.retries, target.retries),
         // All models of a wildcard share the limits of its targets.
-        limits: limitsOf(upstream, settings?.limits, this.wildcard ?? `${model.id} as ${name}`, target.limits),
+        limits: limitsOf(
+          upstream,
+          settings?.limits,
+          this.wildcard ?? `${model.id} as ${name}`,
+          target.limits,
+          () => served.health.server?.report.slots ?? 0,
+        ),
         parameters: mergedParameters(model.parameters, target.parameters),
         labels: labelsOf(settings?.labels, target.labels),
         match: target.match,
@@ -141,6 +150,7 @@ export class ServedModels {
         health,
         facts: own,
         toldFacts,
+        declaredContextTokens: declared,
         ...said,
         cost,
         weight,
@@ -175,6 +185,17 @@ export class ServedModels {
       targets,
     };
   }
+}
+
+/** What the server reports fills what the settings do not say. */
+function withContext(facts: ModelFacts, { health }: ServedUpstream, model: string): ModelFacts {
+  const contextTokens = health.server?.contextOf(model);
+  return contextTokens === undefined ? facts : { ...facts, contextTokens };
+}
+
+function reportedAbilities({ health }: ServedUpstream): ModelFacts {
+  const { images, tools } = health.server?.report ?? {};
+  return defined({ images, tools });
 }
 
 /** True where two of them have the same priority; they are in the order of their priorities. */

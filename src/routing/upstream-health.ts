@@ -11,6 +11,7 @@ import { FailureShare } from "./failure-share.js";
 import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
+import type { ServerState } from "./server-state.js";
 import { TargetSpeed } from "./target-speed.js";
 
 /** So many models that clients named are kept of an upstream. */
@@ -51,6 +52,8 @@ export class UpstreamHealth {
   provenMs = Number.NEGATIVE_INFINITY;
   /** What the last test or check at this node found. */
   lastCheck: UpstreamCheck | undefined;
+  /** What its server reported last at this node. */
+  server: ServerState | undefined;
   /** An operator lets no new requests go there. */
   isDrained = false;
 

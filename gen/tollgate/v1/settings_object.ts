@@ -174,7 +174,10 @@ export interface TargetLimitsSpec {
   requestsPerMinute: bigint;
   /** The maximum number of tokens in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The maximum number of concurrent requests. 0: no limit. */
+  /**
+   * The maximum number of concurrent requests. 0: no limit, or for an upstream with a queue the number of slots that
+   * its server reports.
+   */
   concurrency: bigint;
   /** Requests that wait while `concurrency` is reached and no equal target has room. Absent: none waits. */
   queue?:
