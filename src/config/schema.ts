@@ -32,6 +32,7 @@ import {
   reading,
   text,
   truth,
+  usd,
   wholeNumber,
 } from "./values.js";
 
@@ -70,6 +71,7 @@ const BEHAVIOR = [
   "limits",
   "checks",
   "labels",
+  "machine_hour",
 ];
 
 const baseUrl = reading(
@@ -117,6 +119,11 @@ const upstream = block({
     .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
   checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
   labels: labels.optional().describe(LABELS_ARE),
+  machine_hour: usd
+    .optional()
+    .describe(
+      "What an hour of the machine costs you in USD, spread over the requests that it works at, beside the `cost` of targets",
+    ),
 });
 
 const weight = reading(
@@ -309,6 +316,7 @@ export const settingsSchema = block({
         limits: value.limits,
         headers: value.headers,
         checks: value.checks,
+        machineHourNanos: value.machine_hour,
         labels: value.labels,
       })),
     )

@@ -5,7 +5,6 @@ import type { AnswerForm, Dialect, EndpointWire, ModelFacts, UpstreamWire, WireR
 import type { MemberTable } from "../wire/request/members.js";
 import type { CacheMember, PromptCacheSetting } from "../wire/request/prompt-cache.js";
 import type { Upstream } from "../upstream/upstream.js";
-import type { ReportSource } from "./server-reports.js";
 import type { RefusalRow } from "../wire/error/upstream-refusal.js";
 
 export type { ModelKind } from "../api/model-kinds.js";
@@ -25,6 +24,31 @@ export interface ListedModel {
   readonly kind?: ModelKind | undefined;
   /** When it is no longer served; absent where the list does not tell. */
   readonly retireTime?: Date | undefined;
+}
+
+/** What a server reported. Absent members were not reported. */
+export interface ServerReport {
+  /** How many requests it works at at once. */
+  readonly slots?: number | undefined;
+  readonly running?: number | undefined;
+  /** Requests in its own queue. */
+  readonly waiting?: number | undefined;
+  /** The context of every model that it serves, in tokens. */
+  readonly contextTokens?: number | undefined;
+  /** The same of single models, by the server's names for them. */
+  readonly contexts?: ReadonlyMap<string, number> | undefined;
+  readonly images?: boolean | undefined;
+  readonly tools?: boolean | undefined;
+  /** The models in its memory. */
+  readonly loadedModels?: readonly string[] | undefined;
+}
+
+export interface ReportSource {
+  readonly path: string;
+  /** Whether the path is under the base URL, or under the address of the server: the base URL without its version. */
+  readonly under: "base" | "server";
+  /** Throws where the body is no such report. */
+  read(body: Buffer): ServerReport;
 }
 
 /** The environment's variables. */

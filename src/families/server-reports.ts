@@ -1,30 +1,6 @@
 /** What servers of one's own report about themselves, and at which addresses. */
 import { z } from "zod";
-
-/** What a server reported. Absent members were not reported. */
-export interface ServerReport {
-  /** How many requests it works at at once. */
-  readonly slots?: number | undefined;
-  readonly running?: number | undefined;
-  /** Requests in its own queue. */
-  readonly waiting?: number | undefined;
-  /** The context of every model that it serves, in tokens. */
-  readonly contextTokens?: number | undefined;
-  /** The same of single models, by the server's names for them. */
-  readonly contexts?: ReadonlyMap<string, number> | undefined;
-  readonly images?: boolean | undefined;
-  readonly tools?: boolean | undefined;
-  /** The models in its memory. */
-  readonly loadedModels?: readonly string[] | undefined;
-}
-
-export interface ReportSource {
-  readonly path: string;
-  /** Whether the path is under the base URL, or under the address of the server: the base URL without its version. */
-  readonly under: "base" | "server";
-  /** Throws where the body is no such report. */
-  read(body: Buffer): ServerReport;
-}
+import type { ReportSource } from "./family.js";
 
 const MODELS_MAX = 1_000;
 const count = z.number().int().min(0);
@@ -37,7 +13,7 @@ const props = z.object({
   chat_template_caps: z.object({ supports_tools: z.boolean() }).optional().catch(undefined),
 });
 
-/** llama.cpp. Source: its tools/server/README.md. A template without tools gets a general one, so `false` says nothing. */
+/** llama.cpp (tools/server/README.md). A template without tools gets a general one, so `false` says nothing. */
 const llamaProps: ReportSource = {
   path: "/props",
   under: "server",

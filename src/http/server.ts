@@ -168,8 +168,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   refuseTheRest(app, front, routes, bodyBytesMax);
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addConsoleRoutes(app, options.consoleDirectory, routes);
-  addModelRoutes(app, front, routes);
-  addOpenRouterRoutes(app, front, timeMs);
+  addReadRoutes(app, front, routes, timeMs);
   const generation = { front, running, lost: connections.lost, ...generationRulesOf(options, nowMs) };
   // They end when the server begins to stop, since they would not by themselves.
   const watching = new Running(WATCHING_MAX);
@@ -203,6 +202,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       await drain({ app, connections, running, port, onLate: () => (refusing = true) }, timeoutMs);
     },
   };
+}
+
+/** What clients read about models and about their key. */
+function addReadRoutes(app: FastifyInstance, front: Front, routes: RouteTable, timeMs?: () => number): void {
+  addModelRoutes(app, front, routes);
+  addOpenRouterRoutes(app, front, timeMs);
 }
 
 type GenerationRules = Omit<GenerationParts, "front" | "running" | "lost">;

@@ -48,6 +48,8 @@ export interface Target {
   readonly match?: MatchSettings | undefined;
   /** What the operator pays there; undefined where nobody knows. */
   readonly cost: Price | undefined;
+  /** What the operator pays for an hour of its machine, in nano-USD, beside `cost`. Absent: nothing. */
+  readonly machineHourNanos?: bigint | undefined;
   /** True where members of a request that no table knows are refused. */
   readonly knownMembersOnly: boolean;
   /** What the settings say of the upstream's cache; undefined leaves it to the family. */

@@ -1,5 +1,5 @@
 /** What the server of an upstream reported last, and what follows from it for routing. */
-import type { ServerReport } from "../families/server-reports.js";
+import type { ServerReport } from "../families/family.js";
 import type { ServedModel, ServedUpstream } from "./model.js";
 
 /** A report about running requests says nothing any more after so long. */

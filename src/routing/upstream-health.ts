@@ -8,6 +8,7 @@ import { boundedTo } from "../base/bounded-to.js";
 import { Ejection, type EjectionCause, type EjectionChange, type Evidence } from "./ejection.js";
 import { FAILING, RATE_LIMITED, REFUSED } from "./ejection-rules.js";
 import { FailureShare } from "./failure-share.js";
+import { MachineTime } from "./machine-time.js";
 import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
@@ -41,6 +42,7 @@ export class UpstreamHealth {
   readonly share = new FailureShare();
   readonly probes = new Probes();
   readonly retries = new RetryBudget();
+  readonly machine = new MachineTime();
   readonly #targets = new Map<string, TargetHealth>();
   /** Of models that clients named: the latest of them. */
   readonly #made = new LRUCache<string, TargetHealth>(boundedTo(MADE_MAX));

@@ -1,6 +1,6 @@
 /** Reads what servers report about themselves, and keeps the last report of each upstream with its health. */
 import type { UpstreamSettings } from "../config/settings.js";
-import type { ReportSource, ServerReport } from "../families/server-reports.js";
+import type { ReportSource, ServerReport } from "../families/family.js";
 import type { Log } from "../observe/log.js";
 import type { ServedUpstream } from "../routing/model.js";
 import type { RouteTable } from "../routing/routing.js";

@@ -130,18 +130,18 @@ onEachStore((driver) => {
     expect(await priceAt(node)).toEqual([210_000n, "price snapshot 20261202"]);
   });
 
-  test("steps that are each within the bounds stop at half of what was confirmed, until an operator accepts", async () => {
+  test("steps within the bounds stop at double of what was confirmed, until an operator accepts", async () => {
     const node = nodeOn(await openStore(driver));
-    await take(node, await snapshotOf(1, [mini(0.1)]));
-    await take(node, await snapshotOf(2, [mini(0.08)]));
-    expect(await priceAt(node)).toEqual([80_000n, "price snapshot 2"]);
-    await take(node, await snapshotOf(3, [mini(0.07)]));
-    expect(await priceAt(node)).toEqual([80_000n, "price snapshot 2"]);
+    await take(node, await snapshotOf(1, [mini(0.25)]));
+    await take(node, await snapshotOf(2, [mini(0.3)]));
+    expect(await priceAt(node)).toEqual([300_000n, "price snapshot 2"]);
+    await take(node, await snapshotOf(3, [mini(0.35)]));
+    expect(await priceAt(node)).toEqual([300_000n, "price snapshot 2"]);
     const [change] = await pendingAt(node);
     expect(change?.reasons).toEqual(["input_mtok would be more than double or below half of what was confirmed last"]);
     await node.accept([change?.id ?? ""], APPLY, TEST_ACT);
-    await take(node, await snapshotOf(4, [mini(0.04)]));
-    expect(await priceAt(node)).toEqual([40_000n, "price snapshot 4"]);
+    await take(node, await snapshotOf(4, [mini(0.6)]));
+    expect(await priceAt(node)).toEqual([600_000n, "price snapshot 4"]);
   });
 
   test("an expired snapshot changes nothing by itself, and what is in force stays", async () => {

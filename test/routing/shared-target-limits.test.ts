@@ -60,8 +60,8 @@ async function enterAll(target: Target, requests: number) {
 }
 
 test.skipIf(REDIS_MISSING !== undefined).each([
-  { name: "requests a minute", limits: { requestsPerMinute: 5 }, limit: "requests" },
-  { name: "tokens a minute", limits: { tokensPerMinute: 5 * TOKENS }, limit: "tokens" },
+  { name: "requests a minute", limits: { requestsPerMinute: 5 }, limit: "requests_per_minute" },
+  { name: "tokens a minute", limits: { tokensPerMinute: 5 * TOKENS }, limit: "tokens_per_minute" },
   { name: "requests at once", limits: { concurrency: 5 }, limit: "concurrency" },
 ])("$name are those of both nodes together", async ({ limits, limit }) => {
   const target = targetWith(limits);

@@ -7,7 +7,10 @@ import { until } from "../../support/http-server.js";
 const SETTINGS = `
 upstreams: { sim: { family: sim } }
 models:
-  priced: { targets: [{ upstream: sim, model: sim-1 }], output_tokens_max: 1000, price: { input: "100", output: "200" } }
+  priced:
+    targets: [{ upstream: sim, model: sim-1 }]
+    output_tokens_max: 1000
+    price: { input: "100", output: "200" }
 `;
 
 let gateway: GatewayProcess;

@@ -20,13 +20,21 @@ beforeAll(async () => {
   gateway = await startGateway({
     settings: `
 upstreams:
-  llama: { family: llamacpp, base_url: "${llama.url}/v1", limits: { queue: { length: ${STREAMS}, wait: 60s } } }
+  llama:
+    family: llamacpp
+    base_url: "${llama.url}/v1"
+    machine_hour: "3600"
+    limits: { queue: { length: ${STREAMS}, wait: 60s } }
   busy: { family: vllm, base_url: "${busy.url}/v1" }
   free: { family: vllm, base_url: "${free.url}/v1" }
 models:
   local: { targets: [{ upstream: llama, model: m }], price: free }
   promised: { targets: [{ upstream: llama, model: m }], context_tokens: 32768, price: free }
-  pair: { targets: [{ upstream: busy, model: m }, { upstream: free, model: m }], balance: load, affinity: off, price: free }
+  pair:
+    targets: [{ upstream: busy, model: m }, { upstream: free, model: m }]
+    balance: load
+    affinity: off
+    price: free
 `,
   });
   management = new Management(gateway);
@@ -64,7 +72,8 @@ function streams(model: string, count: number, topic: string): Promise<string[]>
       body: JSON.stringify({ model, stream: true, messages: [{ role: "user", content: `${topic} ${number}` }] }),
     });
     const text = await response.text();
-    return `${response.status} ${text.includes('"content":"Hi"') && text.endsWith("data: [DONE]\n\n") ? "whole" : text}`;
+    const isWhole = text.includes('"content":"Hi"') && text.endsWith("data: [DONE]\n\n");
+    return `${response.status} ${isWhole ? "whole" : text}`;
   };
   return Promise.all(Array.from({ length: count }, (_, number) => ask(number)));
 }
@@ -77,13 +86,30 @@ test("a server of one slot answers 30 streams at once, and gets none of them twi
   expect(llama.mostRunning).toBe(1);
 });
 
-test("of two equal servers one is busy with others' requests: the free one gets all 30 streams, once each", async () => {
+test("the hour of its machine is spread over these streams, and is their cost to the operator", async () => {
+  const usage = async (): Promise<Readonly<Record<string, string>>> => {
+    const { body } = await management.call("GET", "/usage:query?group_by=upstream&upstream=llama");
+    return (body["sums"] as Readonly<Record<string, string>>[])[0] ?? {};
+  };
+  let sum = await usage();
+  while (sum["request_count"] !== String(STREAMS)) {
+    await setTimeout(100);
+    sum = await usage();
+  }
+  // An hour is 3,600 USD, and each stream took the server's only slot for 5 ms or more.
+  const usd = Number(sum["operator_cost_nanos"]) / 1e9;
+  expect(usd).toBeGreaterThan(STREAMS * 0.004);
+  expect(usd).toBeLessThan(60);
+  expect(sum["margin_nanos"]).toBe(`-${sum["operator_cost_nanos"]}`);
+});
+
+test("of two equal servers one is busy with others: the free one gets 30 streams, once each", async () => {
   expect(await streams("pair", STREAMS, "load")).toEqual(ALL_WHOLE);
   expect([...free.bodies.values()]).toEqual(ALL_WHOLE.map(() => 1));
   expect(busy.bodies.size).toBe(0);
 });
 
-test("the server's context fills in what the settings do not say, and one that they promise too long is shown", async () => {
+test("the server's context fills in what settings do not say, and a longer one of theirs is shown", async () => {
   const { models } = (await management.call("GET", "/models")).body as {
     models: { id: string; context_tokens: string }[];
   };
