@@ -12,8 +12,8 @@ const TIMEOUT_MS = 3_000;
 const REPORT_BYTES_MAX = 2 * 1024 * 1024;
 /** An address that answered with an error is asked again after so long: many servers do not have each. */
 const ABSENT_MS = 600_000;
-/** So many servers are read at once; the others wait for the next time. */
-const RUNNING_MAX = 16;
+/** So many servers are read at once. */
+const AT_ONCE_MAX = 16;
 
 export interface ServerReportOptions {
   readonly settings: () => readonly UpstreamSettings[];
@@ -28,12 +28,13 @@ export interface ServerReportOptions {
 }
 
 export class ServerReports {
-  readonly #running = new Set<ServedUpstream>();
   /** When an address that answered with an error is asked again. */
   readonly #absentUntilMs = new WeakMap<ServedUpstream, Map<ReportSource, number>>();
   /** The warnings that were logged last. */
   readonly #warned = new WeakMap<ServedUpstream, string>();
   #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  #isClosed = false;
 
   constructor(private readonly options: ServerReportOptions) {}
 
@@ -42,44 +43,53 @@ export class ServerReports {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
   }
 
-  /** Reads the servers of all upstreams that report anything. Resolves after the last one. Never rejects. */
+  /** Reads the servers of all upstreams that report anything, unless that runs already. Never rejects. */
   async look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     const { upstreams } = this.options.table();
-    const reading: Promise<boolean>[] = [];
-    for (const { id, checks } of this.options.settings()) {
+    const reporting = this.options.settings().flatMap(({ id, checks }) => {
       const served = upstreams.get(id);
-      if (served?.family.reports === undefined || served.health.isDrained || checks?.listMs === 0) continue;
-      if (!this.#running.has(served) && this.#running.size < RUNNING_MAX) reading.push(this.#read(served));
+      const isRead = served?.family.reports !== undefined && !served.health.isDrained && checks?.listMs !== 0;
+      return isRead ? [served] : [];
+    });
+    let hasChanged = false;
+    for (let start = 0; start < reporting.length; start += AT_ONCE_MAX) {
+      const changed = await Promise.all(
+        reporting.slice(start, start + AT_ONCE_MAX).map((served) => this.#read(served)),
+      );
+      hasChanged ||= changed.includes(true);
     }
-    const changed = await Promise.all(reading);
-    if (!changed.includes(true)) return;
+    this.#isLooking = false;
+    if (this.#isClosed) return;
+    if (hasChanged) await this.#useFacts();
+    for (const served of this.options.table().upstreams.values()) this.#warn(served);
+  }
+
+  async #useFacts(): Promise<void> {
     await this.options.onFacts().catch((err: unknown) => {
       this.options.log.warn({ err }, "what servers reported about themselves could not be used");
     });
-    for (const served of this.options.table().upstreams.values()) this.#warn(served);
   }
 
   /** True if the server reported other facts than before. */
   async #read(served: ServedUpstream): Promise<boolean> {
     const { health, family } = served;
-    this.#running.add(served);
     const ownRunning = health.running;
-    try {
-      const parts = await Promise.all((family.reports ?? []).map((source) => this.#ask(served, source)));
-      const known = parts.filter((part) => part !== undefined);
-      // The last report ages: a server that does not answer has no load that anybody knows.
-      if (known.length === 0) return false;
-      const report: ServerReport = Object.assign({}, ...known);
-      const before = health.server;
-      const { nowMs, dateMs } = this.options;
-      health.server = new ServerState(report, nowMs(), new Date(dateMs()), ownRunning);
-      return before === undefined || !before.hasSameFacts(health.server);
-    } finally {
-      this.#running.delete(served);
-    }
+    const parts = await Promise.all((family.reports ?? []).map((source) => this.#ask(served, source)));
+    const known = parts.filter((part) => part !== undefined);
+    // The last report ages: a server that does not answer has no load that anybody knows.
+    if (known.length === 0) return false;
+    const before = health.server;
+    // Facts of an address that did not answer this time stay; a load does not.
+    const report: ServerReport = Object.assign({ ...before?.report, running: undefined, waiting: undefined }, ...known);
+    const { nowMs, dateMs } = this.options;
+    health.server = new ServerState(report, nowMs(), new Date(dateMs()), ownRunning);
+    return before === undefined || !before.hasSameFacts(health.server);
   }
 
   /** Undefined where the server does not report there. */
