@@ -102,13 +102,19 @@ function Figure({ name, text }: { readonly name: string; readonly text: string }
 }
 
 function upstreamNeeds(upstreams: readonly Upstream[]): readonly Need[] {
-  return upstreams
+  const warned = upstreams.flatMap(({ id, warnings }) =>
+    warnings.map(
+      (warning) => ({ what: `${id}: ${warning}`, todo: admin.health.contextDo, to: "/admin/upstreams" }) as const,
+    ),
+  );
+  const aside = upstreams
     .filter(({ health, ejections }) => !IS_WELL.has(health) || ejections.length > 0)
     .map(({ id, health }) =>
       health === "refused"
         ? { what: admin.health.upstreamRefused(id), todo: admin.health.upstreamRefusedDo, to: "/admin/upstreams" }
         : { what: admin.health.upstreamAside(id), todo: admin.health.upstreamAsideDo, to: "/admin/upstreams" },
     );
+  return [...aside, ...warned];
 }
 
 function nodeNeeds(nodes: readonly Node[]): readonly Need[] {

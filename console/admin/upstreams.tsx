@@ -86,10 +86,18 @@ const columns = (
   { name: admin.upstreams.id, cell: ({ id }) => <UpstreamLink id={id} /> },
   {
     name: admin.upstreams.health,
-    cell: ({ health, lastCheck }) => (
+    cell: ({ health, lastCheck, server, warnings }) => (
       <span className="stack">
         <span className={HEALTH_LOOKS[health]}>{admin.upstreams.healths[health]}</span>
         {lastCheck !== undefined && <LastCheck check={lastCheck} />}
+        {server?.running !== undefined && (
+          <small className="soft">{admin.upstreams.reported(server.running, server.slots, server.waiting)}</small>
+        )}
+        {warnings.map((warning) => (
+          <small key={warning} className="wrong">
+            {warning}
+          </small>
+        ))}
       </span>
     ),
   },

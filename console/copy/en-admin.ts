@@ -15,6 +15,7 @@ export const admin = {
     needs: (count: number) => (count === 1 ? "1 problem needs attention" : `${count} problems need attention`),
     upstreamAside: (id: string) => `Upstream ${id}, or a model of it, is ejected or drained`,
     upstreamAsideDo: "Check the cause. A model with another healthy upstream is still served.",
+    contextDo: "Lower context_tokens of the model, or start the server with a longer context.",
     objectAside: (kind: string, name: string, problem: string) => `The ${kind} ${name} is not in use: ${problem}`,
     objectAsideDo: "Change or delete it.",
     upstreamRefused: (id: string) => `Upstream ${id} refuses the gateway’s credential`,
@@ -96,6 +97,8 @@ export const admin = {
     checked: (when: string) => `Checked ${when}.`,
     checkFailed: (when: string, problem: string) => `Checked ${when}: ${problem}.`,
     missing: (models: string) => `Its list does not have ${models}.`,
+    reported: (running: bigint, slots: bigint | undefined, waiting: bigint | undefined) =>
+      `The server runs ${running}${slots === undefined ? "" : ` of ${slots}`}${waiting === undefined ? "" : `, ${waiting} waiting`}.`,
     causes: {
       unspecified: "unknown",
       failing: "requests fail",

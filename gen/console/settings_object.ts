@@ -64,6 +64,7 @@ export interface UpstreamSpec {
   readonly headers: string;
   readonly checks?: ChecksSpec | undefined;
   readonly labels?: LabelsSpec | undefined;
+  readonly machineHour: string;
 }
 export const UpstreamSpec: Shape = {
   family: "s",
@@ -79,6 +80,7 @@ export const UpstreamSpec: Shape = {
   headers: "s",
   checks: ["?", () => ChecksSpec],
   labels: ["?", () => LabelsSpec],
+  machine_hour: "s",
 };
 
 export interface UpstreamTimeoutsSpec {

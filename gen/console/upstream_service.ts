@@ -33,6 +33,8 @@ export interface Upstream {
   readonly lastCheck?: UpstreamCheck | undefined;
   readonly waiting: bigint;
   readonly concurrency: bigint;
+  readonly server?: ServerReport | undefined;
+  readonly warnings: readonly (string)[];
 }
 export const Upstream: Shape = {
   id: "s",
@@ -46,6 +48,8 @@ export const Upstream: Shape = {
   last_check: ["?", () => UpstreamCheck],
   waiting: "n",
   concurrency: "n",
+  server: ["?", () => ServerReport],
+  warnings: ["[]", "s"],
 };
 
 export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained" | "untested";
@@ -79,6 +83,27 @@ export const UpstreamCheck: Shape = {
 };
 
 export type UpstreamTestResult = "unspecified" | "well" | "unreachable" | "credential" | "failed" | "untested";
+
+export interface ServerReport {
+  readonly readTime?: Date | undefined;
+  readonly slots?: bigint | undefined;
+  readonly running?: bigint | undefined;
+  readonly waiting?: bigint | undefined;
+  readonly contextTokens?: bigint | undefined;
+  readonly images?: boolean | undefined;
+  readonly tools?: boolean | undefined;
+  readonly loadedModels: readonly (string)[];
+}
+export const ServerReport: Shape = {
+  read_time: ["?", "t"],
+  slots: ["?", "n"],
+  running: ["?", "n"],
+  waiting: ["?", "n"],
+  context_tokens: ["?", "n"],
+  images: ["?", "b"],
+  tools: ["?", "b"],
+  loaded_models: ["[]", "s"],
+};
 
 export const listUpstreams: Method<ListUpstreamsRequest, ListUpstreamsResponse> = {
   name: "ListUpstreams",

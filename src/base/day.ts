@@ -16,3 +16,12 @@ export function dayOf(timeMs: number): string {
 export function dayNumber(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);
 }
+
+/** 1970-01-05, the first Monday, is day 4. */
+const MONDAY = 4;
+const WEEK_DAYS = 7;
+
+/** The number of the Monday of a day's week. */
+export function mondayOf(day: number): number {
+  return day - ((((day - MONDAY) % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS);
+}

@@ -13,7 +13,7 @@ import { facts } from "./facts-schema.js";
 import { labels } from "./labels-schema.js";
 import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed } from "./key-schema.js";
-import { limits } from "./limit-schema.js";
+import { targetLimits, upstreamLimits } from "./limit-schema.js";
 import { parameters, targetParameters } from "./parameter-schema.js";
 import { match } from "./match-schema.js";
 import { payments } from "./payment-schema.js";
@@ -32,6 +32,7 @@ import {
   reading,
   text,
   truth,
+  usd,
   wholeNumber,
 } from "./values.js";
 
@@ -70,6 +71,7 @@ const BEHAVIOR = [
   "limits",
   "checks",
   "labels",
+  "machine_hour",
 ];
 
 const baseUrl = reading(
@@ -111,12 +113,17 @@ const upstream = block({
     ),
   timeouts: upstreamTimeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
-  limits: limits.optional().describe(UPSTREAM_LIMITS_ARE),
+  limits: upstreamLimits.optional().describe(UPSTREAM_LIMITS_ARE),
   headers: upstreamHeaders(BEHAVIOR)
     .optional()
     .describe('Headers that the upstream gets with each request, a line for each, such as "X-Team: blue"'),
   checks: checks.optional().describe("What the gateway checks by itself; see docs/routing.md"),
   labels: labels.optional().describe(LABELS_ARE),
+  machine_hour: usd
+    .optional()
+    .describe(
+      "What an hour of the machine costs you in USD, spread over the requests that it works at, beside the `cost` of targets",
+    ),
 });
 
 const weight = reading(
@@ -139,7 +146,7 @@ const target = block({
     .describe("The order of targets; a target with a lower number is tried first"),
   timeouts: timeouts.optional().describe(TIMEOUTS_ARE),
   retries: retries.optional().describe(RETRIES_ARE),
-  limits: limits.optional().describe(TARGET_LIMITS_ARE),
+  limits: targetLimits.optional().describe(TARGET_LIMITS_ARE),
   parameters: targetParameters.optional().describe(PARAMETERS_ARE),
   cost: price.optional().describe("What the operator pays the upstream; default: the published price, if it is known"),
   labels: labels.optional().describe(LABELS_ARE),
@@ -309,6 +316,7 @@ export const settingsSchema = block({
         limits: value.limits,
         headers: value.headers,
         checks: value.checks,
+        machineHourNanos: value.machine_hour,
         labels: value.labels,
       })),
     )

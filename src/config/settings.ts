@@ -60,6 +60,8 @@ export interface UpstreamSettings {
   /** Sent with each request, by their names in lower case. Absent: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly checks?: CheckSettings | undefined;
+  /** What an hour of its machine costs the operator, in nano-USD. Absent: nothing. */
+  readonly machineHourNanos?: bigint | undefined;
   readonly labels?: Labels | undefined;
   /** True of an object of the database. Absent: false. */
   readonly isOfDatabase?: boolean;

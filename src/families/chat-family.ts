@@ -50,6 +50,7 @@ export interface ChatFamily {
   /** True where it judges content at OpenAI's path. */
   readonly moderates?: boolean;
   readonly refusals?: Family["refusals"];
+  readonly reports?: Family["reports"];
 }
 
 export function chatFamily(says: ChatFamily): Family {
@@ -78,6 +79,7 @@ export function chatFamily(says: ChatFamily): Family {
     abortStopsBilling: says.abortStopsBilling,
     wholeAnswersBillOn: says.wholeAnswersBillOn ?? false,
     isSelfHosted: says.isSelfHosted ?? false,
+    reports: says.reports,
     telemetryName: says.telemetryName,
     pricedAs: says.pricedAs,
     namesAnswersItself: says.namesAnswersItself ?? false,

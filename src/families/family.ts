@@ -26,6 +26,31 @@ export interface ListedModel {
   readonly retireTime?: Date | undefined;
 }
 
+/** What a server reported. Absent members were not reported. */
+export interface ServerReport {
+  /** How many requests it works at at once. */
+  readonly slots?: number | undefined;
+  readonly running?: number | undefined;
+  /** Requests in its own queue. */
+  readonly waiting?: number | undefined;
+  /** The context of every model that it serves, in tokens. */
+  readonly contextTokens?: number | undefined;
+  /** The same of single models, by the server's names for them. */
+  readonly contexts?: ReadonlyMap<string, number> | undefined;
+  readonly images?: boolean | undefined;
+  readonly tools?: boolean | undefined;
+  /** The models in its memory. */
+  readonly loadedModels?: readonly string[] | undefined;
+}
+
+export interface ReportSource {
+  readonly path: string;
+  /** Whether the path is under the base URL, or under the address of the server: the base URL without its version. */
+  readonly under: "base" | "server";
+  /** Throws where the body is no such report. */
+  read(body: Buffer): ServerReport;
+}
+
 /** The environment's variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -121,6 +146,8 @@ export interface Family extends Endpoint {
   readonly modelsPath: string | undefined;
   /** Reads that list. Throws where it is none. */
   readModels(body: Buffer): readonly ListedModel[];
+  /** Where its servers report about themselves. Absent: nowhere. */
+  readonly reports?: readonly ReportSource[] | undefined;
   /** Connects inside the process; undefined where the family is reached over HTTP. */
   readonly connect: (() => Upstream) | undefined;
   /** Models that the family serves without being asked; empty where its list or the settings say. */

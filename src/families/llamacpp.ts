@@ -1,5 +1,6 @@
 /** llama.cpp's server. It has no address of its own here: its usual port is the gateway's. */
 import { chatFamily } from "./chat-family.js";
+import { LLAMACPP_REPORTS } from "./server-reports.js";
 
 export const llamacpp = chatFamily({
   name: "llamacpp",
@@ -12,6 +13,7 @@ export const llamacpp = chatFamily({
   // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
   abortStopsBilling: true,
   isSelfHosted: true,
+  reports: LLAMACPP_REPORTS,
   pricedAs: undefined,
   rerank: { path: "/rerank", dialect: { textsOnly: true, tellsDocuments: false } },
   // It serves one model, and names the file of that.

@@ -1,5 +1,6 @@
 /** Ollama on this machine, which needs no key. */
 import { chatFamily } from "./chat-family.js";
+import { OLLAMA_REPORTS } from "./server-reports.js";
 
 export const ollama = chatFamily({
   name: "ollama",
@@ -10,6 +11,7 @@ export const ollama = chatFamily({
   // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
   abortStopsBilling: true,
   isSelfHosted: true,
+  reports: OLLAMA_REPORTS,
   pricedAs: undefined,
   dialect: {
     outputTokensField: "max_tokens",

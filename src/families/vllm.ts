@@ -1,5 +1,6 @@
 /** vLLM at its usual address. */
 import { chatFamily } from "./chat-family.js";
+import { VLLM_REPORTS } from "./server-reports.js";
 
 export const vllm = chatFamily({
   name: "vllm",
@@ -14,6 +15,7 @@ export const vllm = chatFamily({
   // On one's own machines, to read on an answer that nobody wants keeps a GPU busy for nothing.
   abortStopsBilling: true,
   isSelfHosted: true,
+  reports: VLLM_REPORTS,
   pricedAs: undefined,
   rerank: { path: "/rerank" },
   dialect: {

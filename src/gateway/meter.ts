@@ -89,7 +89,7 @@ export class Meter implements AnswerReceiver {
 
   begin(target: Target, taken?: TakenLimits): void {
     this.#leave();
-    this.#attempts.begin(taken);
+    this.#attempts.begin(target, taken);
     this.waiting?.start();
     this.#target = target;
     this.#isSent = false;
@@ -326,8 +326,7 @@ export class Meter implements AnswerReceiver {
 
   /** What the operator pays for the usage of the last attempt. It counts in the limits of the target. */
   #spent(usage: Usage, { operatorCostNanos } = this.#bill(usage)): bigint | undefined {
-    this.#attempts.settle(usage, operatorCostNanos);
-    return operatorCostNanos;
+    return this.#attempts.settle(usage, operatorCostNanos);
   }
 
   /** The usage, reduced to what the plan allows. */

@@ -30,6 +30,7 @@ import { hostProblem } from "./headers.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management-routes.js";
 import { addModelRoutes } from "./models.js";
+import { addOpenRouterRoutes } from "./openrouter.js";
 import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
 import { Overload } from "./overload.js";
@@ -168,7 +169,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   refuseTheRest(app, front, routes, bodyBytesMax);
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addConsoleRoutes(app, options.consoleDirectory, routes);
-  addModelRoutes(app, front, routes);
+  addReadRoutes(app, front, routes, timeMs);
   const generation = { front, running, lost: connections.lost, ...generationRulesOf(options, nowMs) };
   // They end when the server begins to stop, since they would not by themselves.
   const watching = new Running(WATCHING_MAX);
@@ -202,6 +203,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       await drain({ app, connections, running, port, onLate: () => (refusing = true) }, timeoutMs);
     },
   };
+}
+
+/** What clients read about models and about their key. */
+function addReadRoutes(app: FastifyInstance, front: Front, routes: RouteTable, timeMs?: () => number): void {
+  addModelRoutes(app, front, routes);
+  addOpenRouterRoutes(app, front, timeMs);
 }
 
 type GenerationRules = Omit<GenerationParts, "front" | "running" | "lost">;

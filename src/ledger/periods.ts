@@ -1,13 +1,11 @@
 /** The periods of budgets and credit lines: when they start and end, and which counters they add up. */
-import { DAY_MS, dayNumber, dayOf } from "../base/day.js";
+import { DAY_MS, dayNumber, dayOf, mondayOf } from "../base/day.js";
 import type { Book, CounterSource } from "./book.js";
 import type { HoldOperation } from "./operation.js";
 import type { Account, BudgetOwner, BudgetRow, CountedPeriod, LinePeriod, Period } from "./rows.js";
 
 const WEEK_DAYS = 7;
 const QUARTER_MONTHS = 3;
-/** 1970-01-05, the first Monday, is day 4. */
-const MONDAY = 4;
 
 /** The first day of the period that contains a time. */
 export function startDayOf(period: LinePeriod, timeMs: number): string {
@@ -27,7 +25,7 @@ export function resetTimeMs(period: Period, timeMs: number): number | undefined 
 function startMsOf(period: LinePeriod, timeMs: number): number {
   const day = dayNumber(timeMs);
   if (period === "day") return day * DAY_MS;
-  if (period === "week") return (day - ((((day - MONDAY) % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS)) * DAY_MS;
+  if (period === "week") return mondayOf(day) * DAY_MS;
   const date = new Date(timeMs);
   const month = date.getUTCMonth();
   return Date.UTC(date.getUTCFullYear(), period === "month" ? month : month - (month % QUARTER_MONTHS));

@@ -12,7 +12,16 @@ import { bundledPrices } from "../pricing/known-models.js";
 import { newerProviders, PRICE_LIST, type PriceList, priceListOf, stillNewer } from "../pricing/price-list.js";
 import type { PeopleStore } from "../store/people-store.js";
 import type { PriceListCause, PriceSnapshotRow } from "../store/price-list-scripts.js";
-import { accepting, type ListState, NO_CHANGES, readState, rejecting, rollingBack, writeState } from "./list-state.js";
+import {
+  accepting,
+  confirmedOf,
+  type ListState,
+  NO_CHANGES,
+  readState,
+  rejecting,
+  rollingBack,
+  writeState,
+} from "./list-state.js";
 import { changesOf, type PriceChange } from "./rules.js";
 import { readSnapshot, type Snapshot, SnapshotRefusal } from "./snapshot.js";
 
@@ -44,6 +53,9 @@ interface Proposed {
 }
 
 const NOTHING: InForce = { revision: 0, serial: 0, state: NO_CHANGES };
+/** Serials are numbers, days or times of a clock. A larger step would leave no serials for later snapshots. */
+const SERIAL_STEP_MAX = 10_000_000_000;
+const FIRST_SERIAL_MAX = 10_000_000_000_000;
 /** Others decide at the same time: so often a decision is made anew against what they made of the list. */
 const TRIES_MAX = 8;
 /** An audit record names so many models. */
@@ -101,6 +113,10 @@ export class PriceLists {
   async take(text: string, { keys }: PriceListSettings, nextTimeMs: number): Promise<void> {
     const { store, nowMs } = this.options;
     const { serial, made } = this.#snapshotOf(text, keys);
+    const last = (await store.priceSnapshot())?.serial ?? 0;
+    const serialMax = Math.max(last, FIRST_SERIAL_MAX * Number(last === 0)) + SERIAL_STEP_MAX;
+    if (serial > serialMax)
+      throw new SnapshotRefusal(`has the serial ${serial}, and after ${last} none above ${serialMax} is taken`);
     if (made < PRICE_LIST.date) throw new SnapshotRefusal(`was made before ${PRICE_LIST.list}, which the program has`);
     if (!(await store.keepPriceSnapshot(serial, text, nowMs(), nextTimeMs)))
       throw new SnapshotRefusal(`has the serial ${serial}, which is not above that of the last one`);
@@ -114,7 +130,7 @@ export class PriceLists {
       const proposed = await this.proposed(settings);
       const own = proposed?.changes.filter(({ reasons }) => reasons.length === 0) ?? [];
       if (proposed === undefined || own.length === 0) return undefined;
-      return this.#accepted(own, proposed.snapshot);
+      return this.#accepted(own, proposed.snapshot, "itself");
     });
   }
 
@@ -122,7 +138,7 @@ export class PriceLists {
   async accept(ids: readonly string[], settings: PriceListSettings, act: Act): Promise<void> {
     await this.#commit("accept", act, async () => {
       const { snapshot, changes } = await this.#pending(ids, settings);
-      return this.#accepted(changes, snapshot);
+      return this.#accepted(changes, snapshot, "operator");
     });
   }
 
@@ -164,6 +180,7 @@ export class PriceLists {
         return provider && find(provider, name);
       },
       held: state.held,
+      confirmed: confirmedOf(state),
     });
     return { snapshot, changes: changes.filter(({ key, id }) => state.rejected.get(key) !== id) };
   }
@@ -199,8 +216,8 @@ export class PriceLists {
     return snapshot;
   }
 
-  #accepted(changes: readonly PriceChange[], snapshot: Snapshot) {
-    const state = accepting(this.#inForce.state, changes, snapshot);
+  #accepted(changes: readonly PriceChange[], snapshot: Snapshot, by: "operator" | "itself") {
+    const state = accepting(this.#inForce.state, changes, snapshot, by);
     return { serial: snapshot.serial, state, keys: changes.map(({ key }) => key) };
   }
 

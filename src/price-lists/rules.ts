@@ -31,6 +31,8 @@ export interface PriceChange {
   readonly components: readonly ComponentChange[];
   /** Why it does not come into force by itself; empty where it may. */
   readonly reasons: readonly string[];
+  /** What is in force until then; null: nothing. */
+  readonly before: ModelInfo | null;
   /** What is in force once it is accepted; null: nothing. */
   readonly proposed: ModelInfo | null;
 }
@@ -44,6 +46,8 @@ export interface Comparison {
   readonly find: (providerId: string, name: string) => ModelInfo | undefined;
   /** Keys of models on which an operator decided. */
   readonly held: ReadonlySet<string>;
+  /** Models that changed by themselves, as they were confirmed last. */
+  readonly confirmed: ReadonlyMap<string, ModelInfo>;
 }
 
 const AGREEMENT = 0.05;
@@ -98,18 +102,20 @@ function changeOf(
     ...contradictions(will),
     ...(hasNewNames ? ["the names that it prices change"] : []),
     ...(before === undefined ? doubtsOfNew(provider, model, will, others, compared) : []),
+    ...drifts(compared.confirmed.get(modelKey(provider.id, model.id)), components, nowMs),
   ];
   // A model's context bounds what a request may cost, and no second source confirms it.
   const proposed = before === undefined ? after : { ...before, match: after.match, prices: after.prices };
   const kind = before === undefined ? "new" : "changed";
-  return made({ key: modelKey(provider.id, model.id), kind, components, reasons, proposed }, compared);
+  const key = modelKey(provider.id, model.id);
+  return made({ key, kind, components, reasons, before: before ?? null, proposed }, compared);
 }
 
 function removalOf(provider: Provider, model: ModelInfo, compared: Comparison): PriceChange {
   const components = differences(componentsOf(model, compared.nowMs), new Map(), {});
   const reasons = ["the snapshot does not have the model"];
   const key = modelKey(provider.id, model.id);
-  return made({ key, kind: "removed", components, reasons, proposed: null }, compared);
+  return made({ key, kind: "removed", components, reasons, before: model, proposed: null }, compared);
 }
 
 function made(change: Omit<PriceChange, "id">, { held }: Comparison): PriceChange {
@@ -136,10 +142,28 @@ function doubtsOf({ component, from, to, others }: ComponentChange, isNew: boole
   const doubts: string[] = [];
   if (to === 0) doubts.push(`${component} becomes zero`);
   if (!isNew && from === undefined) doubts.push(`${component} was not there before`);
-  if (from !== undefined && (to > from * RATIO_MAX || to < from / RATIO_MAX))
-    doubts.push(`${component} more than doubles or falls below half`);
+  if (from !== undefined && isFar(from, to)) doubts.push(`${component} more than doubles or falls below half`);
   if (!others.some(({ price }) => agree(price, to))) doubts.push(`no second source has this ${component}`);
   return doubts;
+}
+
+function isFar(from: number, to: number): boolean {
+  return to > from * RATIO_MAX || to < from / RATIO_MAX;
+}
+
+/** Many steps within the bounds lead anywhere: all of them together stay within the same bounds. */
+function drifts(
+  confirmed: ModelInfo | undefined,
+  components: readonly ComponentChange[],
+  nowMs: number,
+): readonly string[] {
+  if (confirmed === undefined) return [];
+  const known = componentsOf(confirmed, nowMs);
+  return components.flatMap(({ component, to }) => {
+    const from = known.get(component);
+    if (from === undefined || to === undefined || !isFar(from, to)) return [];
+    return [`${component} would be more than double or below half of what was confirmed last`];
+  });
 }
 
 /** True where two lists have one price, but for what rounding makes of it. */

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { tierName } from "./components.js";
 
 const SCHEMA = 1;
+const SAME_START = "two prices start at the same time";
 const MODELS_MAX = 20_000;
 /** A million USD per million tokens. */
 const PRICE_MAX = 1e6;
@@ -71,7 +72,7 @@ export const LISTED_MODEL = z
     id: z.string().regex(/^[^\s#]{1,200}$/),
     match,
     context_window: z.int().min(1).optional(),
-    prices: z.union([components, z.array(conditional).min(1).max(50)]),
+    prices: z.union([components, z.array(conditional).min(1).max(50).refine(startApart, { error: SAME_START })]),
   })
   .transform(({ id, match, context_window, prices }): ModelInfo => {
     const model = { id, match, prices };
@@ -163,6 +164,20 @@ function parsed<Schema extends z.ZodType>(text: string, schema: Schema): z.outpu
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new SnapshotRefusal(`is malformed at ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+}
+
+/** Of two prices that start together one would hide the other. */
+function startApart(all: readonly ConditionalPrice[]): boolean {
+  const starts = all.map(({ constraint }) => {
+    if (constraint === undefined) return "always";
+    return "start_date" in constraint ? constraint.start_date : startOf(constraint.start_time);
+  });
+  return new Set(starts).size === starts.length;
+}
+
+/** A time of day with its zone, as a time in UTC. */
+function startOf(time: string): string {
+  return new Date(Date.parse(`2000-01-01T${time}`)).toISOString().slice(11);
 }
 
 function isExpression(text: string): boolean {

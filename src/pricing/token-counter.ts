@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { SlicedText } from "../base/bytes/sliced-text.js";
-import { type CountJob, type CountLane, CountQueue, type LaneBounds } from "./count-queue.js";
+import { FairQueue, type LaneBounds, type QueuedJob } from "../base/fair-queue.js";
 import type { Encoding } from "./model-tokens.js";
 import { cutRuns } from "./text-runs.js";
 
@@ -12,9 +12,12 @@ const SLICE_CHARS = 65_536;
  * How much is cut in one turn of the event loop: 2 ms. A character that this cuts in two counts a token or two more.
  */
 const TURN_CHARS = 262_144;
+/** Settlements hold money, so that questions never stand before them, nor they before all questions. */
+export type CountLane = "settlement" | "question";
+
 const BOUNDS: Readonly<Record<CountLane, LaneBounds>> = {
-  question: { jobs: 256, chars: 32_000_000, accountJobs: 64, accountChars: 8_000_000 },
-  settlement: { jobs: 4_096, chars: 64_000_000, accountJobs: 1_024, accountChars: 16_000_000 },
+  settlement: { jobs: 4_096, size: 64_000_000, accountJobs: 1_024, accountSize: 16_000_000 },
+  question: { jobs: 256, size: 32_000_000, accountJobs: 64, accountSize: 8_000_000 },
 };
 /** A worker that needs more than this, in megabytes, ends, and what it counted is estimated. */
 const WORKER_HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
@@ -65,11 +68,11 @@ interface Slice {
   readonly parts: readonly string[];
 }
 
-class TextJob implements CountJob {
+class TextJob implements QueuedJob<CountLane> {
   readonly account: string;
   readonly lane: CountLane;
   readonly encoding: Encoding;
-  charsLeft: number;
+  sizeLeft: number;
   tokens = 0;
   readonly #text: SlicedText;
   readonly #chars: number;
@@ -88,14 +91,14 @@ class TextJob implements CountJob {
     this.account = account;
     this.lane = lane;
     this.#tokensMax = tokensMax;
-    this.charsLeft = chars;
+    this.sizeLeft = chars;
   }
 
   /** The next parts of the text, about as long as asked; all at once where it is short. */
   take(charsMax: number): { readonly parts: readonly string[]; readonly chars: number } {
     const parts: string[] = [];
     let chars = 0;
-    while (chars < charsMax && this.charsLeft > 0) {
+    while (chars < charsMax && this.sizeLeft > 0) {
       if (this.#parts.length === 0) {
         const end = Math.min(this.#cutTo + TURN_CHARS, this.#chars);
         const cut = cutRuns(this.#text.slice(this.#cutTo, end));
@@ -105,20 +108,20 @@ class TextJob implements CountJob {
       const part = this.#parts.pop() ?? "";
       parts.push(part);
       chars += part.length;
-      this.charsLeft -= part.length;
+      this.sizeLeft -= part.length;
     }
     return { parts, chars };
   }
 
   get isOver(): boolean {
-    return this.charsLeft === 0 || this.tokens >= this.#tokensMax;
+    return this.sizeLeft === 0 || this.tokens >= this.#tokensMax;
   }
 }
 
 /** The worker and who waits for it. */
 export class TokenCounter {
   readonly #worker: Worker;
-  readonly #queue = new CountQueue<TextJob>(BOUNDS);
+  readonly #queue = new FairQueue<CountLane, TextJob>(BOUNDS);
   /** What the thread counts now. */
   #asked: readonly TextJob[] = [];
   readonly #idleMs: number;
@@ -176,7 +179,7 @@ export class TokenCounter {
       const job = this.#queue.next();
       if (job === undefined) break;
       const { parts, chars } = job.take(room);
-      this.#queue.took(job, chars, job.charsLeft === 0);
+      this.#queue.took(job, chars, job.sizeLeft === 0);
       asked.push(job);
       slices.push({ encoding: job.encoding, parts });
       room -= chars;
@@ -191,7 +194,7 @@ export class TokenCounter {
     asked.forEach((job, place) => {
       job.tokens += tokens[place] ?? 0;
       if (!job.isOver) return;
-      if (job.charsLeft > 0) this.#queue.took(job, 0, true);
+      if (job.sizeLeft > 0) this.#queue.took(job, 0, true);
       job.resolve(job.tokens);
     });
     this.#ask();

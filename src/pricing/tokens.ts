@@ -1,9 +1,8 @@
 /** Counts tokens: exactly with OpenAI's public tokenizers, off the event loop, or near them for everyone else. */
 import type { SlicedText } from "../base/bytes/sliced-text.js";
-import type { CountLane } from "./count-queue.js";
 import { type Encoding, modelTokens } from "./model-tokens.js";
 import { estimateTokens } from "./text-runs.js";
-import { TokenCounter } from "./token-counter.js";
+import { type CountLane, TokenCounter } from "./token-counter.js";
 
 /** Characters of one text that are counted; the rest is estimated. */
 const COUNTED_CHARS_MAX = 4_000_000;

@@ -2,15 +2,15 @@
 import { Worker } from "node:worker_threads";
 import { listeningClock, type Waiting } from "../base/event-loop/listening-clock.js";
 import { GatewayError, isReasonName } from "../base/errors.js";
+import { FairQueue, type QueuedJob } from "../base/fair-queue.js";
 import { threadEntry } from "../base/package-root.js";
 import { REQUEST_TOTAL_MS_MAX } from "../base/timeout.js";
-import { type CountJob, CountQueue } from "../pricing/count-queue.js";
 import type { Asker } from "../wire/answer/long-answer.js";
 import type { Answer, ReadingRequest } from "./protocol.js";
 
 /** How long the thread, with its 30 MB, stays with nothing to do. */
 const IDLE_MS = 60_000;
-const BOUND = { jobs: 256, chars: 512 * 1024 * 1024, accountJobs: 64, accountChars: 256 * 1024 * 1024 };
+const BOUND = { jobs: 256, size: 512 * 1024 * 1024, accountJobs: 64, accountSize: 256 * 1024 * 1024 };
 /** How long something is asked about a request that is only read: as long as any request may take in all. */
 const ASKER_MS_MAX = REQUEST_TOTAL_MS_MAX;
 /** How long one body may take the thread: an answer of 64 MiB takes seconds, and ten of them where much else runs. */
@@ -18,9 +18,9 @@ const TASK_MS_MAX = 60_000;
 /** A body of 32 MiB takes a few times its size; a thread that wants more than this has a fault. */
 const WORKER_HEAP_MB = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 32 };
 
-class ReadingJob implements CountJob {
-  readonly lane = "question";
-  charsLeft: number;
+class ReadingJob implements QueuedJob<"body"> {
+  readonly lane = "body";
+  sizeLeft: number;
   /** Runs until nobody waits for it any more, or until the thread had it for long enough. */
   timer: Waiting | undefined;
 
@@ -30,7 +30,7 @@ class ReadingJob implements CountJob {
     readonly resolve: (answer: Answer) => void,
     readonly reject: (error: GatewayError) => void,
   ) {
-    this.charsLeft = question.source.body.length;
+    this.sizeLeft = question.source.body.length;
   }
 
   get account(): string {
@@ -62,7 +62,7 @@ export function askerOf(account: string): Asker {
 
 export class ReadingThread {
   #worker: Worker | undefined;
-  readonly #queue = new CountQueue<ReadingJob>({ question: BOUND, settlement: BOUND });
+  readonly #queue = new FairQueue<"body", ReadingJob>({ body: BOUND });
   #running: ReadingJob | undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -124,9 +124,9 @@ export class ReadingThread {
       return;
     }
     clearTimeout(this.#idle);
-    const { charsLeft } = job;
-    job.charsLeft = 0;
-    this.#queue.took(job, charsLeft, true);
+    const { sizeLeft } = job;
+    job.sizeLeft = 0;
+    this.#queue.took(job, sizeLeft, true);
     const worker = (this.#worker ??= this.#start());
     worker.ref();
     worker.postMessage(job.question, []);

@@ -28,7 +28,7 @@ export function balancingOf(
     case "weight":
       return undefined;
     case "load":
-      return (targets) => lessLoaded(weighed(targets), random);
+      return (targets, nowMs) => lessLoaded(freeOf(weighed(targets), nowMs), nowMs, random);
     case "latency":
       return (targets, nowMs) =>
         faster(weighed(targets), ({ health }) => health.measured.of(isStream, textBytes), nowMs, random);
@@ -56,13 +56,22 @@ function weighed(targets: readonly Target[]): readonly Target[] {
  * The less loaded of two by weight. Both may be the same one, so that no target gets more than twice the share of its
  * weight, also one that is new and runs nothing yet.
  */
-function lessLoaded(targets: readonly Target[], random: () => number): Target | undefined {
+function lessLoaded(targets: readonly Target[], nowMs: number, random: () => number): Target | undefined {
   const [one, other] = [byWeight(targets, random), byWeight(targets, random)];
-  return one !== undefined && other !== undefined && loadOf(other) < loadOf(one) ? other : one;
+  return one !== undefined && other !== undefined && loadOf(other, nowMs) < loadOf(one, nowMs) ? other : one;
 }
 
-function loadOf({ health, weight }: Target): number {
-  return health.running / weight;
+/** What others have running there counts too, where the server reports it. */
+function loadOf({ health, weight }: Target, nowMs: number): number {
+  return (health.running + (health.upstream.server?.othersAt(nowMs) ?? 0)) / weight;
+}
+
+/** Those where a request would not wait in the server's own queue; all where it would at each. */
+function freeOf(targets: readonly Target[], nowMs: number): readonly Target[] {
+  const free = targets.filter(
+    ({ health: { upstream } }) => upstream.server?.isBusyAt(nowMs, upstream.running) !== true,
+  );
+  return free.length > 0 ? free : targets;
 }
 
 /** The faster of two different ones by weight. */

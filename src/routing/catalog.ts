@@ -5,6 +5,7 @@ import {
   type ModelCapabilities,
   ModelKind,
   PriceSource,
+  type ServerReport,
   type TestUpstreamResponse,
   type Upstream,
   type UpstreamEjection,
@@ -16,6 +17,7 @@ import type { ModelFacts, WireRequest } from "../wire/wire.js";
 import type { ActiveEjection, HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import { contextWarnings, type ServerState } from "./server-state.js";
 import { shownCause, shownHistory } from "./shown-history.js";
 import { subjectOf } from "./target-limiter.js";
 import type { UnpricedName } from "./unpriced-models.js";
@@ -116,6 +118,8 @@ export function createUpstreamBoard(
     waiting: BigInt(routing.limiter.waitingAt(served.id)),
     concurrency: BigInt(concurrencyOf(served, routing)),
     lastCheck: served.health.lastCheck,
+    server: served.health.server && shownReport(served.health.server),
+    warnings: [...contextWarnings(served, routing.table.models.values())],
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
       .map((model) => model.id)
@@ -166,6 +170,22 @@ export function createUpstreamBoard(
 
 function noteDrain({ health }: ServedUpstream, isDrained: boolean): void {
   if (health.isDrained !== isDrained) health.history.drained(isDrained);
+}
+
+function shownReport({ report, readTime }: ServerState): ServerReport {
+  const { slots, running, waiting, contextTokens, contexts, images, tools, loadedModels = [] } = report;
+  const sizes = [...(contexts?.values() ?? []), ...(contextTokens === undefined ? [] : [contextTokens])];
+  const whole = (value: number | undefined): bigint | undefined => (value === undefined ? undefined : BigInt(value));
+  return {
+    readTime,
+    slots: whole(slots),
+    running: whole(running),
+    waiting: whole(waiting),
+    contextTokens: sizes.length === 0 ? undefined : BigInt(Math.min(...sizes)),
+    images,
+    tools,
+    loadedModels: [...loadedModels],
+  };
 }
 
 /** What the settings allow an upstream, as its targets have it; 0: any number. */

@@ -7,6 +7,7 @@ import { refuseHeld } from "../wire/request/held-objects.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { TargetPermits } from "./permits.js";
+import type { TargetLimiter } from "./target-limiter.js";
 import { checkForeign, countedRequest } from "./upstream-request.js";
 
 /** Questions that nobody pays for: as many at once, of one account and in all. Beyond them our own count is told. */
@@ -45,6 +46,21 @@ export class CountsRunning {
     else this.#running.set(accountId, left);
     this.#all -= 1;
   }
+}
+
+/** A count generates nothing. */
+const NO_TOKENS = { tokens: 0 };
+
+/** Counts within the limits of the target; undefined where it is full. */
+export async function withinLimits<Count>(
+  limiter: Pick<TargetLimiter, "enter">,
+  target: Target,
+  count: () => Promise<Count>,
+): Promise<Count | undefined> {
+  if (target.limits === undefined) return count();
+  const entered = await limiter.enter(target, NO_TOKENS);
+  if ("refusedBy" in entered) return undefined;
+  return count().finally(() => entered.release());
 }
 
 /**

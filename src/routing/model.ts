@@ -40,12 +40,16 @@ export interface Target {
   readonly facts: ModelFacts;
   /** The latter alone, which also changes what came in the upstream's own wire. Absent: nothing. */
   readonly toldFacts?: ModelFacts | undefined;
+  /** The context that the settings give it, in tokens. Absent: they give none. */
+  readonly declaredContextTokens?: number | undefined;
   /** Where and how it treats the data of requests. Absent: nothing is known. */
   readonly labels?: Labels | undefined;
   /** Which requests may go there. Absent: all. */
   readonly match?: MatchSettings | undefined;
   /** What the operator pays there; undefined where nobody knows. */
   readonly cost: Price | undefined;
+  /** What the operator pays for an hour of its machine, in nano-USD, beside `cost`. Absent: nothing. */
+  readonly machineHourNanos?: bigint | undefined;
   /** True where members of a request that no table knows are refused. */
   readonly knownMembersOnly: boolean;
   /** What the settings say of the upstream's cache; undefined leaves it to the family. */

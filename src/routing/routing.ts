@@ -8,7 +8,7 @@ import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN, toldModel } from "./answered.js";
 import { runAttempt } from "./attempt.js";
 import { abortReason, type AttemptFailure, type BatchReceiver, type LongReading } from "./attempt-types.js";
-import { ableToCount, checkCountable, countAtUpstream, CountsRunning } from "./counting.js";
+import { ableToCount, checkCountable, countAtUpstream, CountsRunning, withinLimits } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -102,6 +102,7 @@ const STALL_MS = 5_000;
 /** Any target will do. */
 const FIRST = (): number => 0;
 const NO_TARGETS: readonly Target[] = [];
+const NOTHING_ENTERED = { target: undefined, taken: undefined };
 const hasLimits = ({ limits }: Target): boolean => limits !== undefined;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
@@ -206,16 +207,19 @@ export class Routing {
     const search = this.#search(trying, pick, options, receiver);
     for (let attempt = 1; attempt <= ATTEMPTS_MAX && !isOver(options); attempt += 1) {
       const entered = search === undefined ? undefined : await search.next();
-      const target = search === undefined ? pick(NO_TARGETS) : entered?.target;
+      let target = search === undefined ? pick(NO_TARGETS) : entered?.target;
       if (target === undefined) break;
+      let taken = entered?.taken;
       const mayTry = this.#mayTry(target, tried, last, attempt, options);
-      if (mayTry !== true && !(await mayTry)) {
-        entered?.taken?.giveBack();
-        break;
+      if (mayTry !== true) {
+        // Others use the place while the request pauses.
+        taken?.giveBack();
+        if (!(await mayTry)) break;
+        if (search !== undefined) ({ target, taken } = (await search.next()) ?? NOTHING_ENTERED);
+        if (target === undefined) break;
       }
       tried.push(target);
       session?.tries(target, this.options.nowMs());
-      const taken = entered?.taken;
       const hasOther =
         options.hasFallback === true ||
         pickTarget(targets, tried, this.options.nowMs(), accountId, FIRST) !== undefined;
@@ -253,7 +257,8 @@ export class Routing {
   }
 
   /**
-   * How many tokens the request's input has, as a target's own upstream counts; undefined where none can be asked.
+   * How many tokens the request's input has, as a target's own upstream counts; undefined where none can be asked, or
+   * the target is full.
    * Rejects where the request is refused.
    */
   async count(
@@ -267,7 +272,8 @@ export class Routing {
     checkCountable(request, model);
     if (target === undefined || !this.#counts.enter(accountId)) return undefined;
     try {
-      return await countAtUpstream(request, target, this.#permits(request, target, model, accountId), signal);
+      const permits = this.#permits(request, target, model, accountId);
+      return await withinLimits(this.options.limiter, target, () => countAtUpstream(request, target, permits, signal));
     } catch (error) {
       throw withModel(GatewayError.from(error), model.id);
     } finally {

@@ -1,5 +1,6 @@
 /** Makes models as the gateway serves them of what the settings and the lists say. */
 import type { ListPrice, Price } from "../api/index.js";
+import { defined } from "../base/defined.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { ListedModel, ModelKind } from "../families/family.js";
 import type { PriceSource } from "../pricing/price-list.js";
@@ -105,48 +106,10 @@ export class ServedModels {
   ) {}
 
   make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
-    const targets: Target[] = [];
     const isOnly = new Set(model.targets.map(({ upstream }) => upstream)).size === 1;
-    for (const target of model.targets) {
-      const { upstream, model: name, weight, priority } = target;
-      const served = this.upstreams.get(upstream);
-      if (served === undefined) continue;
-      const toldFacts = target.facts === undefined ? model.facts : { ...model.facts, ...target.facts };
-      const own = { ...this.known(name), ...toldFacts };
-      const listed = this.listings(target)?.price;
-      // What runs inside the process costs nobody anything.
-      const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
-      const health = this.wildcard === undefined ? served.health.of(name) : served.health.ofMade(name);
-      const settings = this.settings.get(upstream);
-      const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = settings ?? {};
-      const said = {
-        knownMembersOnly: unknownMembers === "refuse",
-        refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
-        promptCache,
-        // Of several upstreams the limits of one say nothing of the next request.
-        passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
-        timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
-        retries: retriesOf(settings?.retries, model.retries, target.retries),
-        // All models of a wildcard share the limits of its targets.
-        limits: limitsOf(upstream, settings?.limits, this.wildcard ?? `${model.id} as ${name}`, target.limits),
-        parameters: mergedParameters(model.parameters, target.parameters),
-        labels: labelsOf(settings?.labels, target.labels),
-        match: target.match,
-      };
-      // What nobody knows the cost of would pass every budget.
-      if (cost === undefined && said.limits?.some(({ budget }) => budget !== undefined) === true) continue;
-      targets.push({
-        served,
-        model: name,
-        health,
-        facts: own,
-        toldFacts,
-        ...said,
-        cost,
-        weight,
-        priority,
-      });
-    }
+    const targets = model.targets
+      .map((target) => this.#targetOf(model, facts, target, isOnly))
+      .filter((target) => target !== undefined);
     targets.sort(byPriority);
     return {
       id: model.id,
@@ -175,6 +138,69 @@ export class ServedModels {
       targets,
     };
   }
+
+  /** Undefined where its upstream is not in use, or its cost must be known and is not. */
+  #targetOf(model: ModelSettings, facts: Facts, target: TargetSettings, isOnly: boolean): Target | undefined {
+    const { upstream, model: name, weight, priority } = target;
+    const served = this.upstreams.get(upstream);
+    if (served === undefined) return undefined;
+    const ofSettings = target.facts === undefined ? model.facts : { ...model.facts, ...target.facts };
+    const declared = ofSettings.contextTokens ?? (facts.contextTokens || undefined);
+    const toldFacts = declared === undefined ? withContext(ofSettings, served, name) : ofSettings;
+    const own = { ...this.known(name), ...reportedAbilities(served), ...toldFacts };
+    const listed = this.listings(target)?.price;
+    // What runs inside the process costs nobody anything.
+    const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
+    const health = this.wildcard === undefined ? served.health.of(name) : served.health.ofMade(name);
+    const settings = this.settings.get(upstream);
+    const { unknownMembers, mediaAddresses, promptCache, passesUnifiedLimits } = settings ?? {};
+    const said = {
+      knownMembersOnly: unknownMembers === "refuse",
+      refusesAddresses: (mediaAddresses ?? (served.family.isSelfHosted ? "refuse" : "pass")) === "refuse",
+      promptCache,
+      // Of several upstreams the limits of one say nothing of the next request.
+      passesUnifiedLimits: isOnly && passesUnifiedLimits === true,
+      timeouts: timeoutsOf(settings?.timeouts, model.timeouts, target.timeouts),
+      retries: retriesOf(settings?.retries, model.retries, target.retries),
+      // All models of a wildcard share the limits of its targets.
+      limits: limitsOf(
+        upstream,
+        settings?.limits,
+        this.wildcard ?? `${model.id} as ${name}`,
+        target.limits,
+        () => served.health.server?.report.slots ?? 0,
+      ),
+      parameters: mergedParameters(model.parameters, target.parameters),
+      labels: labelsOf(settings?.labels, target.labels),
+      machineHourNanos: settings?.machineHourNanos,
+      match: target.match,
+    };
+    // What nobody knows the cost of would pass every budget.
+    if (cost === undefined && said.limits?.some(({ budget }) => budget !== undefined) === true) return undefined;
+    return {
+      served,
+      model: name,
+      health,
+      facts: own,
+      toldFacts,
+      declaredContextTokens: declared,
+      ...said,
+      cost,
+      weight,
+      priority,
+    };
+  }
+}
+
+/** What the server reports fills what the settings do not say. */
+function withContext(facts: ModelFacts, { health }: ServedUpstream, model: string): ModelFacts {
+  const contextTokens = health.server?.contextOf(model);
+  return contextTokens === undefined ? facts : { ...facts, contextTokens };
+}
+
+function reportedAbilities({ health }: ServedUpstream): ModelFacts {
+  const { images, tools } = health.server?.report ?? {};
+  return defined({ images, tools });
 }
 
 /** True where two of them have the same priority; they are in the order of their priorities. */

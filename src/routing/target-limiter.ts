@@ -59,17 +59,27 @@ export interface TargetLimiterOptions {
 const PLACE_RETRY_MS = 1_000;
 const NOTHING_TAKEN: Admitted = { admitted: true, admittedAtMs: 0, requests: undefined, tokens: undefined };
 
-/** The limits that the settings set on a target: its upstream's first, then its own. Undefined if there are none. */
+/**
+ * The limits that the settings set on a target: its upstream's first, then its own. Undefined if there are none.
+ * `slots`: how many requests the server works at at once; 0 if it does not report that.
+ */
 export function limitsOf(
   upstream: string,
   ofUpstream: TargetLimits | undefined,
   target: string,
   ofTarget: TargetLimits | undefined,
+  slots: () => number,
 ): readonly SubjectLimits[] | undefined {
   const limits: SubjectLimits[] = [];
-  if (ofUpstream !== undefined) limits.push({ subject: subjectOf(upstream), ...ofUpstream });
+  if (ofUpstream !== undefined) limits.push(withSlots({ subject: subjectOf(upstream), ...ofUpstream }, slots));
   if (ofTarget !== undefined) limits.push({ subject: `${subjectOf(upstream)}, ${target}`, ...ofTarget });
   return limits.length === 0 ? undefined : limits;
+}
+
+/** A queue without a number of places is for those that the server reports, as many as it reports now. */
+function withSlots(limits: SubjectLimits, slots: () => number): SubjectLimits {
+  if (limits.queue === undefined || limits.concurrency > 0) return limits;
+  return Object.defineProperty({ ...limits }, "concurrency", { enumerable: true, get: slots });
 }
 
 /** The name of an upstream's limits. No key, account or target has one that is the same. */

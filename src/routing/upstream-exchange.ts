@@ -17,6 +17,8 @@ export class ExchangeFailure extends Error {
 export interface ExchangeRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
+  /** As in a request to an upstream. */
+  readonly isOfServer?: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
   /** What is asked for, as the beginning of a sentence: `the list`. */

@@ -8,9 +8,11 @@ import { boundedTo } from "../base/bounded-to.js";
 import { Ejection, type EjectionCause, type EjectionChange, type Evidence } from "./ejection.js";
 import { FAILING, RATE_LIMITED, REFUSED } from "./ejection-rules.js";
 import { FailureShare } from "./failure-share.js";
+import { MachineTime } from "./machine-time.js";
 import { Probes } from "./probes.js";
 import { RequestFaults } from "./request-faults.js";
 import { RetryBudget } from "./retry-budget.js";
+import type { ServerState } from "./server-state.js";
 import { TargetSpeed } from "./target-speed.js";
 import { UpstreamHistory } from "./upstream-history.js";
 
@@ -41,6 +43,7 @@ export class UpstreamHealth {
   readonly share = new FailureShare();
   readonly probes = new Probes();
   readonly retries = new RetryBudget();
+  readonly machine = new MachineTime();
   readonly #targets = new Map<string, TargetHealth>();
   /** Of models that clients named: the latest of them. */
   readonly #made = new LRUCache<string, TargetHealth>(boundedTo(MADE_MAX));
@@ -52,6 +55,8 @@ export class UpstreamHealth {
   provenMs = Number.NEGATIVE_INFINITY;
   /** What the last test or check at this node found. */
   lastCheck: UpstreamCheck | undefined;
+  /** What its server reported last at this node. */
+  server: ServerState | undefined;
   /** An operator lets no new requests go there. */
   isDrained = false;
 

@@ -1,7 +1,7 @@
 /** Requests that wait for a place at a full target. The accounts take turns, and each request is served once. */
 import type { CancelSignal } from "../base/cancellation.js";
+import { FairQueue, type QueuedJob } from "../base/fair-queue.js";
 import { whenReady } from "../base/when-ready.js";
-import { type CountJob, CountQueue } from "../pricing/count-queue.js";
 import type { Entered, Full, SubjectLimits, TakenLimits } from "./target-limiter.js";
 import type { Target } from "./model.js";
 
@@ -64,9 +64,9 @@ export class Waiter {
 }
 
 /** A request in one line: it takes the turn of its account, and counts as one. */
-export class Place implements CountJob {
-  readonly lane = "question";
-  charsLeft = 1;
+export class Place implements QueuedJob<"place"> {
+  readonly lane = "place";
+  sizeLeft = 1;
   hasLeft = false;
 
   constructor(
@@ -89,7 +89,7 @@ export interface LineGround {
 
 /** The requests that wait for one limit, in this process. */
 export class WaitingLine {
-  readonly #queue: CountQueue<Place>;
+  readonly #queue: FairQueue<"place", Place>;
   readonly #timer: NodeJS.Timeout;
   #isTrying = false;
   #triesAgain = false;
@@ -99,8 +99,7 @@ export class WaitingLine {
     length: number,
     private readonly ground: LineGround,
   ) {
-    const bounds = { jobs: length, chars: length, accountJobs: length, accountChars: length };
-    this.#queue = new CountQueue({ settlement: bounds, question: bounds });
+    this.#queue = new FairQueue({ place: { jobs: length, size: length, accountJobs: length, accountSize: length } });
     this.#timer = setInterval(() => this.wake(), POLL_MS).unref();
   }
 
@@ -161,7 +160,7 @@ export class WaitingLine {
   #remove(place: Place, turns: number): void {
     if (place.hasLeft) return;
     place.hasLeft = true;
-    place.charsLeft -= turns;
+    place.sizeLeft -= turns;
     this.#queue.took(place, turns, true);
     if (this.#queue.size > 0) return;
     clearInterval(this.#timer);

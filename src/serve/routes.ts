@@ -227,8 +227,8 @@ function othersThan(
   return [...table].filter(([id, served]) => kept.get(id) !== served).map(([, served]) => served);
 }
 
-/** Tells settings of upstreams apart, and holds none of their secrets. Its limits do not change what was proved. */
+/** Tells settings of upstreams apart, and holds no secret of theirs. Limits and costs do not change what was proved. */
 function digestOf(settings: UpstreamSettings): string {
-  const proved = { ...settings, limits: undefined };
+  const proved = { ...settings, limits: undefined, machineHourNanos: undefined };
   return createHash("sha256").update(JSON.stringify(proved)).digest("hex");
 }

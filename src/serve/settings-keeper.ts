@@ -231,6 +231,11 @@ export class SettingsKeeper {
     return this.#alone(async () => (await this.#prepare(this.#inForce)).commit());
   }
 
+  /** Makes the routes of what is in force again: servers reported other facts about themselves. */
+  refresh(): Promise<void> {
+    return this.#useObjects();
+  }
+
   /** Makes the routes of a file with the objects of now, without putting them in force. */
   async #prepare(file: Settings) {
     const { settings, usable } = this.#merged(file);

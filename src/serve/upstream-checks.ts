@@ -9,6 +9,7 @@ import type { UpstreamBoard } from "../routing/catalog.js";
 import type { ServedUpstream } from "../routing/model.js";
 import type { Routing } from "../routing/routing.js";
 import type { CoreOptions } from "./core.js";
+import { ServerReports } from "./server-reports.js";
 import { sharedUpstreams } from "./upstream-orders.js";
 import type { SettingsKeeper } from "./settings-keeper.js";
 
@@ -44,7 +45,7 @@ interface Seen {
 export interface UpstreamParts {
   readonly routing: Routing;
   readonly coordination: Coordination;
-  readonly settings: Pick<SettingsKeeper, "upstreams">;
+  readonly settings: Pick<SettingsKeeper, "upstreams" | "refresh">;
   readonly ledger: Pick<Ledger, "lease">;
   /** Unix time in milliseconds. */
   readonly nowMs: () => number;
@@ -66,7 +67,22 @@ export function startUpstreams(
     log,
   });
   checks.start();
-  return { board, close: () => checks.close() };
+  const reports = new ServerReports({
+    settings: () => settings.upstreams,
+    table: () => routing.table,
+    nowMs: () => routing.nowMs(),
+    dateMs: nowMs,
+    onFacts: () => settings.refresh(),
+    log,
+  });
+  reports.start();
+  return {
+    board,
+    close: () => {
+      reports.close();
+      return checks.close();
+    },
+  };
 }
 
 export class UpstreamChecks {

@@ -49,6 +49,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
 class HttpUpstream implements Upstream {
   readonly #origin: string;
   readonly #basePath: string;
+  readonly #serverPath: string;
   readonly #pool: Pool;
   readonly #openMax: number;
   /** Headers as they go out, by the object in which an upstream keeps them for all its requests. */
@@ -62,6 +63,7 @@ class HttpUpstream implements Upstream {
     const url = parseBaseUrl(options.baseUrl);
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, "");
+    this.#serverPath = this.#basePath.replace(/\/v\d\w*$/, "");
     this.#openMax = connections + waitingMax;
     const connect = createConnector(connectTimeoutMs);
     this.#pool = new Pool(url.origin, {
@@ -86,7 +88,7 @@ class HttpUpstream implements Upstream {
     else {
       this.#goodPath = request.path;
       const { method, body = null } = request;
-      const path = this.#basePath + request.path;
+      const path = (request.isOfServer === true ? this.#serverPath : this.#basePath) + request.path;
       this.#pool.dispatch(new PooledRequest(path, method, this.#headersOf(request), body, exchange), exchange);
     }
     exchange.entered();

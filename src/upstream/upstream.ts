@@ -5,6 +5,8 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST";
   /** Path and query under the upstream's base address, such as /chat/completions. */
   readonly path: string;
+  /** True of a path under the server's address: the base address without a version at its end. Absent: false. */
+  readonly isOfServer?: boolean | undefined;
   /** Best the object of the request before, by which it is known again. */
   readonly headers: Readonly<Record<string, string>>;
   /** Of this request alone, such as those of its trace. None of them is among the others. */

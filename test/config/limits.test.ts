@@ -34,7 +34,6 @@ test("an upstream and a target say their own", () => {
 
 test.each([
   { name: "a limit of nothing", said: "concurrency: 0", rule: "must be a whole number from 1 to 1000000000" },
-  { name: "a queue alone", said: "queue: { length: 3 }", rule: "limits.queue: needs concurrency" },
   {
     name: "a short wait",
     said: "concurrency: 1, queue: { length: 3, wait: 999ms }",
@@ -43,6 +42,12 @@ test.each([
   { name: "a long period", said: 'budget: { amount: "1", period: year }', rule: "must be one of day, month" },
 ])("$name is refused", ({ said, rule }) => {
   expect(() => read(`, limits: { ${said} }`)).toThrow(rule);
+});
+
+test("a queue alone is for an upstream, whose server may report how many requests it works at", () => {
+  const limits = ", limits: { queue: { length: 3 } }";
+  expect(read(limits).upstreams[0]?.limits).toMatchObject({ concurrency: 0, queue: { length: 3 } });
+  expect(() => read("", limits)).toThrow("limits.queue: needs concurrency");
 });
 
 const BUDGET = ', limits: { budget: { amount: "5.00", period: day } }';

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { planOf } from "../../src/gateway/admission.js";
 import { chargeOf } from "../../src/gateway/charge.js";
 import { UsageCheckpoints } from "../../src/gateway/usage-checkpoints.js";
-import type { CountLane } from "../../src/pricing/count-queue.js";
+import type { CountLane } from "../../src/pricing/token-counter.js";
 import { planByBytes } from "../../src/pricing/hold-plan.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";

@@ -121,6 +121,29 @@ onEachStore((driver) => {
     expect(await priceAt(node)).toEqual([200_000n, "price snapshot 5"]);
   });
 
+  test("a snapshot whose serial jumps so far that none could follow is refused", async () => {
+    const node = nodeOn(await openStore(driver));
+    await expect(take(node, await snapshotOf(Number.MAX_SAFE_INTEGER, []))).rejects.toThrow(/after 0 none above/);
+    await take(node, await snapshotOf(20_261_201, [mini(0.2)]));
+    await expect(take(node, await snapshotOf(20_261_201_000_000, [mini(0.21)]))).rejects.toThrow(/after 20261201 none/);
+    await take(node, await snapshotOf(20_261_202, [mini(0.21)]));
+    expect(await priceAt(node)).toEqual([210_000n, "price snapshot 20261202"]);
+  });
+
+  test("steps within the bounds stop at double of what was confirmed, until an operator accepts", async () => {
+    const node = nodeOn(await openStore(driver));
+    await take(node, await snapshotOf(1, [mini(0.25)]));
+    await take(node, await snapshotOf(2, [mini(0.3)]));
+    expect(await priceAt(node)).toEqual([300_000n, "price snapshot 2"]);
+    await take(node, await snapshotOf(3, [mini(0.35)]));
+    expect(await priceAt(node)).toEqual([300_000n, "price snapshot 2"]);
+    const [change] = await pendingAt(node);
+    expect(change?.reasons).toEqual(["input_mtok would be more than double or below half of what was confirmed last"]);
+    await node.accept([change?.id ?? ""], APPLY, TEST_ACT);
+    await take(node, await snapshotOf(4, [mini(0.6)]));
+    expect(await priceAt(node)).toEqual([600_000n, "price snapshot 4"]);
+  });
+
   test("an expired snapshot changes nothing by itself, and what is in force stays", async () => {
     const node = nodeOn(await openStore(driver));
     await take(node, await snapshotOf(1, [mini(0.2)]));

@@ -40,7 +40,7 @@ function compare({ before, after, more = {}, expires = "2026-12-30T00:00:00Z" }:
   };
   const providers = [provider(before)];
   const find = (): undefined => undefined;
-  return changesOf({ providers, snapshot, nowMs: NOW, find, held: new Set(), ...more });
+  return changesOf({ providers, snapshot, nowMs: NOW, find, held: new Set(), confirmed: new Map(), ...more });
 }
 
 /** A change of the model `one`, and what two other sources say of it. */

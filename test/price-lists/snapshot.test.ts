@@ -42,6 +42,10 @@ function signatureOf(payload: string): object {
   return { key: trusted[0], signature: sign(null, Buffer.from(payload), first.privateKey).toString("base64") };
 }
 
+function startingAt(start_time: string): object {
+  return { constraint: { type: "time_of_date", start_time, end_time: "16:30:00Z" }, prices: { input_mtok: 1 } };
+}
+
 test("what was written is read, whichever of two keys is trusted", () => {
   const text = writeSnapshot(SNAPSHOT, [first.privateKey, second.privateKey]);
   for (const key of trusted) expect(readSnapshot(text, [key])).toEqual(SNAPSHOT);
@@ -83,6 +87,14 @@ describe("a snapshot is refused", () => {
       text: signed((p) => ({ ...p, providers: models({ ...MODEL, match: { regex: "(" } }) })),
       why: /malformed/,
     },
+    {
+      name: "with two prices that start at the same time of day",
+      text: signed((p) => ({
+        ...p,
+        providers: models({ ...MODEL, prices: ["00:00:00Z", "01:00:00+01:00"].map(startingAt) }),
+      })),
+      why: /two prices start at the same time/,
+    },
     { name: "without a serial", text: signed((p) => ({ ...p, serial: undefined })), why: /malformed at serial/ },
     {
       name: "that names a model twice",
@@ -111,12 +123,12 @@ describe("what is in force", () => {
     kind: "changed",
     components: [],
     reasons: [],
+    before: MODEL,
     proposed: { ...MODEL, prices: { input_mtok } },
   });
-  const accepted = accepting(NO_CHANGES, [change("acme/one", 1), change("acme/two", 2)], {
-    serial: 7,
-    made: "2026-11-30",
-  });
+  const seven = { serial: 7, made: "2026-11-30" };
+  const eight = { serial: 8, made: "2026-12-01" };
+  const accepted = accepting(NO_CHANGES, [change("acme/one", 1), change("acme/two", 2)], seven, "itself");
 
   test("is stored and read as it was", () => {
     const state = rejecting(accepted, [change("acme/three", 3)]);
@@ -124,23 +136,19 @@ describe("what is in force", () => {
   });
 
   test("after a rollback is what it was, and what that changed waits for an operator", () => {
-    const later = accepting(accepted, [change("acme/two", 3), { ...change("acme/new", 4), proposed: null }], {
-      serial: 8,
-      made: "2026-12-01",
-    });
+    const changes = [change("acme/two", 3), { ...change("acme/new", 4), proposed: null }];
+    const later = accepting(accepted, changes, eight, "operator");
     const back = rollingBack(later, accepted);
     expect(back.models).toEqual(accepted.models);
     expect(back.held).toEqual(new Set(["acme/two", "acme/new"]));
-    expect(accepting(back, [change("acme/two", 3)], { serial: 8, made: "2026-12-01" }).held).toEqual(
-      new Set(["acme/new"]),
-    );
+    expect(accepting(back, [change("acme/two", 3)], eight, "operator").held).toEqual(new Set(["acme/new"]));
   });
 
   test("keeps a rejection until a change is accepted", () => {
     const state = rejecting(NO_CHANGES, [change("acme/one", 1)]);
     expect([...state.rejected]).toEqual([["acme/one", "acme/one#1"]]);
     expect(state.held).toEqual(new Set(["acme/one"]));
-    expect(accepting(state, [change("acme/one", 2)], { serial: 8, made: "2026-12-01" })).toMatchObject({
+    expect(accepting(state, [change("acme/one", 2)], eight, "operator")).toMatchObject({
       held: new Set(),
       rejected: new Map(),
     });

@@ -4,6 +4,7 @@ import { Cancellation } from "../../src/base/cancellation.js";
 import { GatewayError } from "../../src/base/errors.js";
 import type { TargetLimits } from "../../src/config/settings.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
+import { withinLimits } from "../../src/routing/counting.js";
 import { REQUEST_TIMEOUTS } from "../../src/routing/deadline.js";
 import type { Target } from "../../src/routing/model.js";
 import { RoomSearch } from "../../src/routing/room-search.js";
@@ -56,7 +57,7 @@ class World {
     promptCaches,
     limiter: this.limiter,
     nowMs,
-    random: () => 0,
+    random: () => this.random,
     timeouts: REQUEST_TIMEOUTS,
     listed: () => undefined,
     onAttempt: nothing,
@@ -64,6 +65,7 @@ class World {
     onUnknownMember: nothing,
   });
   waited = 0;
+  random = 0;
   #count = 0;
 
   /** Resolves with the refusal, or undefined where the request was answered. */
@@ -103,7 +105,7 @@ class World {
 }
 
 function limited(server: SlotServer, id: string, limits: Partial<TargetLimits>, options?: TargetOptions): Target {
-  return { ...targetOf(server, id, options), limits: limitsOf(id, { ...NONE, ...limits }, "m", undefined) };
+  return { ...targetOf(server, id, options), limits: limitsOf(id, { ...NONE, ...limits }, "m", undefined, () => 0) };
 }
 
 const queue = (length: number, waitMs = 5_000) => ({ queue: { length, waitMs } });
@@ -282,6 +284,51 @@ test("a failed attempt gives its place back, and its target's failure is what th
     demands: [{ subject: "upstream broken", limits: { ...NONE, concurrency: 1 }, tokens: 0 }],
   });
   expect(peeked).toMatchObject({ admitted: true });
+});
+
+test("a request that pauses before a second try holds no place", async () => {
+  const world = new World();
+  world.random = 0.9;
+  const retries = { attempts: 2, backoffMs: 500, backoffMaxMs: 500, coolDownMaxMs: 1_000 };
+  const server = new SlotServer(() => 0, 503);
+  const target = { ...limited(server, "one", { concurrency: 1 }), retries };
+  const asked = world.ask([target]);
+  while (server.requests < 1 || server.running > 0) await pace(1);
+  await pace(20);
+  const entered = await world.limiter.enter(target, { tokens: 0 });
+  if ("refusedBy" in entered) throw new Error("the place is held");
+  entered.giveBack();
+  expect(server.requests).toBe(1);
+  expect(await asked).toBeDefined();
+  expect(world.served).toEqual(["one", "one"]);
+});
+
+test("a count takes a place, and a full target is not asked for one", async () => {
+  const { limiter } = new World();
+  const target = limited(new SlotServer(() => 0), "one", { concurrency: 1 });
+  const count = (): Promise<number | undefined> => withinLimits(limiter, target, () => Promise.resolve(7));
+  expect(await withinLimits(limiter, target, async () => [await count()])).toEqual([undefined]);
+  expect(await count()).toBe(7);
+});
+
+test("a queue without a number of places is for those that the server reports now", async () => {
+  const world = new World();
+  const server = new SlotServer(undefined);
+  let slots = 0;
+  const limits = limitsOf("one", { ...NONE, ...queue(8) }, "m", undefined, () => slots);
+  const targets = [{ ...targetOf(server, "one"), limits }];
+  const free = [world.ask(targets), world.ask(targets)];
+  while (server.running < 2) await pace(1);
+  server.finish();
+  expect(await Promise.all(free)).toEqual([undefined, undefined]);
+  slots = 1;
+  const asked = [world.ask(targets), world.ask(targets)];
+  while (world.waited < 1) await pace(1);
+  expect(server.running).toBe(1);
+  server.finish();
+  while (server.requests < 4) await pace(1);
+  server.finish();
+  expect(await Promise.all(asked)).toEqual([undefined, undefined]);
 });
 
 test("10,000 requests that come and leave at random never exceed the limit, and leave nothing behind", async () => {

@@ -134,6 +134,7 @@ const UPSTREAM: Upstream = {
   baseUrl: "http://127.0.0.1:1/v1",
   health: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
   coolingMs: 0n,
+  warnings: [],
   running: 0n,
   waiting: 0n,
   concurrency: 0n,

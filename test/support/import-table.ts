@@ -147,7 +147,6 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/routing/permits.ts",
     "src/gateway/typed-embedding.ts",
     "src/gateway/typed-request.ts",
-    "src/pricing/count-queue.ts",
     "src/pricing/request-text.ts",
   ],
   // A database and a thread of its own beside the ledger's, by the same ways to SQLite and PostgreSQL.
@@ -233,9 +232,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/answer/told-model.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
-    // Limits of targets are those of keys, and who waits takes turns: docs/decisions/0473-limits-of-targets.md.
+    // Limits of targets are those of keys: docs/decisions/0473-limits-of-targets.md.
     "src/coordination/coordination.ts",
-    "src/pricing/count-queue.ts",
     // Which list a published price is of.
     "src/pricing/price-list.ts",
     // Forms only: what the settings say, and who asks for the list of models.

@@ -165,7 +165,10 @@ export interface Key {
   makerUserId: string;
   /** The version of the key, to be sent back with UpdateKey. Its form may change with any release. */
   etag: string;
-  /** When the key was last used, what it spent, and the current use of its limits. Absent except in ListKeys and GetKey. */
+  /**
+   * When the key was last used, what it spent, and the current use of its limits. Absent except in ListKeys, GetKey
+   * and GetCaller.
+   */
   figures?:
     | KeyFigures
     | undefined;

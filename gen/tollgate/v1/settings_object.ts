@@ -149,7 +149,14 @@ export interface UpstreamSpec {
     | ChecksSpec
     | undefined;
   /** Where and how the upstream treats the data of requests. Absent: not known. */
-  labels?: LabelsSpec | undefined;
+  labels?:
+    | LabelsSpec
+    | undefined;
+  /**
+   * What an hour of the machine costs the operator in USD, such as "1.50", spread over the requests that it works at.
+   * Empty: nothing.
+   */
+  machineHour: string;
 }
 
 /**
@@ -174,7 +181,10 @@ export interface TargetLimitsSpec {
   requestsPerMinute: bigint;
   /** The maximum number of tokens in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The maximum number of concurrent requests. 0: no limit. */
+  /**
+   * The maximum number of concurrent requests. 0: no limit, or for an upstream with a queue the number of slots that
+   * its server reports.
+   */
   concurrency: bigint;
   /** Requests that wait while `concurrency` is reached and no equal target has room. Absent: none waits. */
   queue?:
@@ -1114,6 +1124,7 @@ function createBaseUpstreamSpec(): UpstreamSpec {
     headers: "",
     checks: undefined,
     labels: undefined,
+    machineHour: "",
   };
 }
 
@@ -1157,6 +1168,9 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
     }
     if (message.labels !== undefined) {
       LabelsSpec.encode(message.labels, writer.uint32(114).fork()).join();
+    }
+    if (message.machineHour !== "") {
+      writer.uint32(138).string(message.machineHour);
     }
     return writer;
   },
@@ -1276,6 +1290,14 @@ export const UpstreamSpec: MessageFns<UpstreamSpec> = {
             }
 
             message.labels = LabelsSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.machineHour = reader.string();
             continue;
           }
         }

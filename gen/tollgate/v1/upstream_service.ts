@@ -117,6 +117,46 @@ export interface Upstream {
   waiting: bigint;
   /** The maximum number of concurrent requests that the settings of the upstream allow. 0: no limit. */
   concurrency: bigint;
+  /** What the server reported about itself last to the answering node. Not set: it reports nothing, or nothing yet. */
+  server?:
+    | ServerReport
+    | undefined;
+  /** What the settings promise and the server does not have, as sentences. Empty: nothing. */
+  warnings: string[];
+}
+
+/** ServerReport is what a server of one's own reports about itself: llama.cpp, vLLM, SGLang and Ollama. */
+export interface ServerReport {
+  /** When it was read. */
+  readTime?:
+    | Date
+    | undefined;
+  /** How many requests it works at at once. Absent: not reported. */
+  slots?:
+    | bigint
+    | undefined;
+  /** How many requests it works at now, of all its clients. Absent: not reported. */
+  running?:
+    | bigint
+    | undefined;
+  /** How many requests wait in its own queue. Absent: not reported. */
+  waiting?:
+    | bigint
+    | undefined;
+  /** The context of its models, in tokens, the smallest of them. Absent: not reported. */
+  contextTokens?:
+    | bigint
+    | undefined;
+  /** Whether its model reads images. Absent: not reported. */
+  images?:
+    | boolean
+    | undefined;
+  /** True if the template of its model has tools. Absent: not reported. */
+  tools?:
+    | boolean
+    | undefined;
+  /** The models in its memory. Empty: none, or not reported. */
+  loadedModels: string[];
 }
 
 /** UpstreamCheck is what a test by an operator, or a check by the gateway, found. */
@@ -292,6 +332,8 @@ function createBaseUpstream(): Upstream {
     lastCheck: undefined,
     waiting: 0n,
     concurrency: 0n,
+    server: undefined,
+    warnings: [],
   };
 }
 
@@ -341,6 +383,12 @@ export const Upstream: MessageFns<Upstream> = {
         throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
       }
       writer.uint32(88).uint64(message.concurrency);
+    }
+    if (message.server !== undefined) {
+      ServerReport.encode(message.server, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.warnings) {
+      writer.uint32(106).string(v!);
     }
     return writer;
   },
@@ -444,6 +492,166 @@ export const Upstream: MessageFns<Upstream> = {
             }
 
             message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.server = ServerReport.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.warnings.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseServerReport(): ServerReport {
+  return {
+    readTime: undefined,
+    slots: undefined,
+    running: undefined,
+    waiting: undefined,
+    contextTokens: undefined,
+    images: undefined,
+    tools: undefined,
+    loadedModels: [],
+  };
+}
+
+export const ServerReport: MessageFns<ServerReport> = {
+  encode(message: ServerReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.readTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.readTime), writer.uint32(10).fork()).join();
+    }
+    if (message.slots !== undefined) {
+      if (BigInt.asUintN(64, message.slots) !== message.slots) {
+        throw new globalThis.Error("value provided for field message.slots of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.slots);
+    }
+    if (message.running !== undefined) {
+      if (BigInt.asUintN(64, message.running) !== message.running) {
+        throw new globalThis.Error("value provided for field message.running of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.running);
+    }
+    if (message.waiting !== undefined) {
+      if (BigInt.asUintN(64, message.waiting) !== message.waiting) {
+        throw new globalThis.Error("value provided for field message.waiting of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.waiting);
+    }
+    if (message.contextTokens !== undefined) {
+      if (BigInt.asUintN(64, message.contextTokens) !== message.contextTokens) {
+        throw new globalThis.Error("value provided for field message.contextTokens of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.contextTokens);
+    }
+    if (message.images !== undefined) {
+      writer.uint32(48).bool(message.images);
+    }
+    if (message.tools !== undefined) {
+      writer.uint32(56).bool(message.tools);
+    }
+    for (const v of message.loadedModels) {
+      writer.uint32(66).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ServerReport {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseServerReport();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.readTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.slots = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.running = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.waiting = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.contextTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.images = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.tools = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.loadedModels.push(reader.string());
             continue;
           }
         }

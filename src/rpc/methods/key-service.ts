@@ -84,7 +84,8 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
     async getCaller(_request, { caller }) {
       // A person has no key; GetSession shows who that is.
       if (caller.user !== undefined) throw unknown("key", caller.keyId);
-      return { key: caller.key };
+      const [shown] = await withKeyFigures(parts, [caller.key]);
+      return { key: shown };
     },
   };
 }

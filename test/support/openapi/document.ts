@@ -57,6 +57,8 @@ function tagsOf(operations: readonly PathOperation[], comments: ReadonlyMap<stri
   const names = new Set(operations.flatMap(({ operation }) => [operation["tags"]].flat().map(String)));
   const own: Readonly<Record<string, string>> = {
     Models: "Requests to models, in the formats of the clients.",
+    OpenRouter:
+      "What clients of OpenRouter read about their key, in OpenRouter's shapes. The paths also exist under `/api/v1`.",
     Process: "Health checks and information about the process.",
   };
   return [...names].map((name) => ({
@@ -150,7 +152,23 @@ function ownPaths(): readonly PathOperation[] {
       },
     },
   });
+  const openRouter = (path: string, operationId: string, summary: string, inQuery?: string): PathOperation => ({
+    path,
+    verb: "get",
+    operation: {
+      operationId,
+      tags: ["OpenRouter"],
+      summary,
+      "x-tollgate-permission": "usage",
+      ...(inQuery === undefined ? {} : { parameters: [{ ...parameter(inQuery), in: "query" }] }),
+      responses: { 200: { description: "The answer.", content: JSON_OBJECT }, default: REFUSED },
+    },
+  });
   return [
+    openRouter("/v1/key", "getOpenRouterKey", "Shows the key, its tightest budget and what it spent"),
+    openRouter("/v1/auth/key", "getOpenRouterAuthKey", "The same as `/v1/key`"),
+    openRouter("/v1/credits", "getOpenRouterCredits", "Shows what the account was granted and what it spent"),
+    openRouter("/v1/generation", "getOpenRouterGeneration", "Shows a request that ended, by its `x-request-id`", "id"),
     models(
       "/v1/models",
       "listClientModels",

@@ -1,35 +1,37 @@
 /** Who is counted next: fair by account, short work first, settlements apart, bounded. */
 import { fc } from "../support/seeds.js";
 import { afterAll, describe, expect, test } from "vitest";
-import { type CountJob, type CountLane, CountQueue } from "../../src/pricing/count-queue.js";
+import { FairQueue, type QueuedJob } from "../../src/base/fair-queue.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 
-const BOUND = { jobs: 100, chars: 1_000_000, accountJobs: 50, accountChars: 500_000 };
+type CountLane = "settlement" | "question";
+
+const BOUND = { jobs: 100, size: 1_000_000, accountJobs: 50, accountSize: 500_000 };
 const SLICE_CHARS = 1_000;
 
-class Text implements CountJob {
+class Text implements QueuedJob<CountLane> {
   constructor(
     readonly name: string,
     readonly account: string,
-    public charsLeft: number,
+    public sizeLeft: number,
     readonly lane: CountLane = "question",
   ) {}
 }
 
-const queueOf = (bounds: Partial<typeof BOUND> = {}): CountQueue<Text> =>
-  new CountQueue<Text>({ question: { ...BOUND, ...bounds }, settlement: { ...BOUND, ...bounds } });
+const queueOf = (bounds: Partial<typeof BOUND> = {}): FairQueue<CountLane, Text> =>
+  new FairQueue<CountLane, Text>({ settlement: { ...BOUND, ...bounds }, question: { ...BOUND, ...bounds } });
 
 /** Serves one slice, as the thread would be given it. Returns the name of its text. */
-function serve(queue: CountQueue<Text>): string | undefined {
+function serve(queue: FairQueue<CountLane, Text>): string | undefined {
   const job = queue.next();
   if (job === undefined) return undefined;
-  const chars = Math.min(SLICE_CHARS, job.charsLeft);
-  job.charsLeft -= chars;
-  queue.took(job, chars, job.charsLeft === 0);
+  const chars = Math.min(SLICE_CHARS, job.sizeLeft);
+  job.sizeLeft -= chars;
+  queue.took(job, chars, job.sizeLeft === 0);
   return job.name;
 }
 
-const serveAll = (queue: CountQueue<Text>, most = 1_000): (string | undefined)[] => {
+const serveAll = (queue: FairQueue<CountLane, Text>, most = 1_000): (string | undefined)[] => {
   const served: (string | undefined)[] = [];
   while (!queue.isEmpty && served.length < most) served.push(serve(queue));
   return served;
@@ -80,7 +82,7 @@ describe("the next piece", () => {
 });
 
 test("a lane that is full takes no more, nor does an account beyond its share; the other lane has room", () => {
-  const queue = queueOf({ jobs: 3, accountJobs: 2, chars: 10_000, accountChars: 9_000 });
+  const queue = queueOf({ jobs: 3, accountJobs: 2, size: 10_000, accountSize: 9_000 });
   expect(queue.add(new Text("1", "a", 10))).toBe(true);
   expect(queue.add(new Text("too long", "a", 9_000))).toBe(false);
   expect(queue.add(new Text("2", "a", 10))).toBe(true);
@@ -111,7 +113,7 @@ test("every text is served whole and once, and its room comes back", () => {
       for (const name of serveAll(queue)) slices.set(name ?? "", (slices.get(name ?? "") ?? 0) - 1);
       expect([...slices.values()].every((left) => left === 0)).toBe(true);
       expect(queue.jobs()).toEqual([]);
-      expect(queue.add(new Text("all of it", "a", BOUND.accountChars))).toBe(true);
+      expect(queue.add(new Text("all of it", "a", BOUND.accountSize))).toBe(true);
     }),
   );
 });
