@@ -13,7 +13,7 @@ import { hiddenKey, planOf } from "../call/callers.js";
 import { GatewayError } from "../../base/errors.js";
 import { withKeyDefaults } from "../../plans/plan.js";
 import type { CoreParts } from "../call/core.js";
-import { keysAsked, withKeyFigures } from "./figures.js";
+import { keysAsked, withKeyFigures, withKeyQuotas } from "./figures.js";
 import type { Handlers } from "../call/handler.js";
 import { accountFilter } from "../call/account-scope.js";
 import { pageOf } from "./page.js";
@@ -22,7 +22,10 @@ import { PENDING } from "./pending.js";
 /** Each is looked up by itself. */
 const IDS_MAX = 200;
 
-type Parts = Pick<CoreParts, "identity" | "keys" | "ledger" | "plans" | "store" | "nowMs" | "limits" | "keyUses">;
+type Parts = Pick<
+  CoreParts,
+  "identity" | "keys" | "ledger" | "plans" | "store" | "nowMs" | "limits" | "quotas" | "keyUses"
+>;
 
 export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
   const { keys } = parts;
@@ -44,7 +47,7 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
       const key = await keys.get(required("id", id));
       requireMaySee(caller, key);
       const [shown] = await withKeyFigures(parts, [key]);
-      return { key: shown };
+      return { key: shown && (await withKeyQuotas(parts, shown)) };
     },
     async listKeys(request, { caller }) {
       const account = accountFilter(caller, request.accountId);
