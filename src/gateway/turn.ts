@@ -114,8 +114,8 @@ export function isStrict({ facts }: WireRequest, { settings }: Caller): boolean 
 }
 
 /**
- * Takes the request into the limits of the model and its quotas, and holds its money: the fallback with this number, or 0 for the model
- * that the request names. Rejects as these do.
+ * Takes the request into the limits of the model and into its quotas, and holds its money: the fallback with this
+ * number, or 0 for the model that the request names. Rejects as these do.
  */
 export async function takeTurn(asked: ModelRequest, fallback: number, parts: TurnParts): Promise<Turn> {
   const { model, kind } = asked;

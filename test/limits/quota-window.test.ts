@@ -1,8 +1,8 @@
 /** When the windows of quotas start and end, also where the clocks of a zone change. */
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { QuotaPeriod } from "../../src/api/index.js";
 import { isEndless, quotaWindow } from "../../src/limits/quota-window.js";
+import { fc } from "../support/seeds.js";
 
 const HOUR_MS = 3_600_000;
 const { QUOTA_PERIOD_FIVE_HOURS, QUOTA_PERIOD_DAY, QUOTA_PERIOD_WEEK } = QuotaPeriod;

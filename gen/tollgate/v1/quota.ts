@@ -42,8 +42,8 @@ export interface AccountQuotas {
 }
 
 /**
- * KeyQuotas are the quotas of a key, or of a member of an account. They count the requests of all keys that were created
- * with the key, too.
+ * KeyQuotas are the quotas of a key, or of a member of an account. They also count the requests of all keys that were
+ * created with the key.
  */
 export interface KeyQuotas {
   /** The quotas, at most 20. Two quotas cannot have the same period and model. */
