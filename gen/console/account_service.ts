@@ -2,6 +2,7 @@
 /* eslint-disable */
 import { Demands } from "./demands.js";
 import { KeySettings } from "./key_service.js";
+import { AccountQuotas, QuotaUse } from "./quota.js";
 import type { Method, Shape } from "./shape.js";
 
 export interface CreateAccountRequest {
@@ -59,6 +60,7 @@ export interface AccountSettings {
   readonly budgetWeekNanos: bigint;
   readonly budgetQuarterNanos: bigint;
   readonly creditLine?: CreditLine | undefined;
+  readonly quotas?: AccountQuotas | undefined;
 }
 export const AccountSettings: Shape = {
   budget_day_nanos: "n",
@@ -74,6 +76,7 @@ export const AccountSettings: Shape = {
   budget_week_nanos: "n",
   budget_quarter_nanos: "n",
   credit_line: ["?", () => CreditLine],
+  quotas: ["?", () => AccountQuotas],
 };
 
 export interface ModelLimits {
@@ -133,6 +136,7 @@ export interface AccountFigures {
   readonly grantedNanos: bigint;
   readonly spentDayNanos: bigint;
   readonly spentMonthNanos: bigint;
+  readonly quotas: readonly (QuotaUse)[];
 }
 export const AccountFigures: Shape = {
   available_nanos: "n",
@@ -141,6 +145,7 @@ export const AccountFigures: Shape = {
   granted_nanos: "n",
   spent_day_nanos: "n",
   spent_month_nanos: "n",
+  quotas: ["[]", () => QuotaUse],
 };
 
 export const createAccount: Method<CreateAccountRequest, CreateAccountResponse> = {

@@ -17,6 +17,7 @@ export * from "../../gen/tollgate/v1/model_service.js";
 export * from "../../gen/tollgate/v1/node_service.js";
 export * from "../../gen/tollgate/v1/payment_service.js";
 export * from "../../gen/tollgate/v1/price_service.js";
+export * from "../../gen/tollgate/v1/quota.js";
 export * from "../../gen/tollgate/v1/settings_object.js";
 export * from "../../gen/tollgate/v1/settings_service.js";
 export * from "../../gen/tollgate/v1/upstream_service.js";

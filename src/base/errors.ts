@@ -191,6 +191,12 @@ export const REASONS = {
     say: (m) =>
       `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${usd(m["limit_nanos"])} is too low: the request can cost up to ${usd(m["needed_nanos"])}, and ${usd(m["remaining_nanos"])} remains${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
   },
+  ERROR_REASON_QUOTA_EXCEEDED: {
+    http: 429,
+    retry: true,
+    say: (m) =>
+      `The quota of ${m["limit_value"]} ${m["quota"]} (${m["period"]}) of ${m["owner"]} is too low: the request can use up to ${m["needed"]}, and ${m["remaining"]} remain${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
+  },
   ERROR_REASON_BALANCE_HELD: {
     http: 429,
     retry: true,

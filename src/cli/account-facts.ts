@@ -12,6 +12,7 @@ import { answerToJson } from "../api/json.js";
 import { formatUsd } from "../base/money.js";
 import { LINE_WORDS } from "./arguments.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { formatQuotas } from "./quotas.js";
 import { formatLimit, formatTable, formatTime, jsonMember, numeric, print, printable } from "./print.js";
 
 export function addShowCommand(account: Command): void {
@@ -41,7 +42,7 @@ async function show(id: string, options: ConnectionOptions): Promise<void> {
 }
 
 function formatAccount(
-  { id, name, createTime, settings, freeze, etag, managed }: Account,
+  { id, name, createTime, settings, freeze, etag, managed, figures }: Account,
   balance: GetBalanceResponse,
 ): string {
   const facts = [
@@ -54,6 +55,8 @@ function formatAccount(
   ];
   const parts = [formatTable(["FACT", "VALUE"], facts), formatBalance(balance)];
   if (settings !== undefined) parts.push(formatSettings(settings));
+  const quotas = formatQuotas(settings?.quotas?.limits ?? [], figures?.quotas ?? []);
+  if (quotas !== "") parts.push(quotas);
   return parts.join("\n\n");
 }
 

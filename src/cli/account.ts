@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import {
+  type AccountQuotas,
   AccountServiceService,
   type CreditLine,
   type Entry,
@@ -9,11 +10,12 @@ import {
   type ListAccountsResponse,
   type ListEntriesResponse,
   type ModelLimits,
+  type Quota,
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
 import { formatUsd } from "../base/money.js";
-import { readCreditLine, readLimit, readModelLimit, readMoment, readUsd } from "./arguments.js";
+import { readCreditLine, readLimit, readModelLimit, readMoment, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
@@ -51,7 +53,7 @@ export function addAccountCommands(program: Command): void {
       .option("--plan <name>", "the plan whose budgets and limits the account gets", ""),
   ).action(create);
   withConnection(
-    withLimitOptions(withContent(account.command("update")), "account", "; 0: no limit")
+    withLimitOptions(withDayStart(withContent(account.command("update"))), "account", "; 0: no limit")
       .description("change the budgets and limits of an account, which apply to all its keys together")
       .argument("<id>", "the account")
       .option(
@@ -110,6 +112,12 @@ export function addAccountCommands(program: Command): void {
   ).action(statement);
 }
 
+function withDayStart(update: Command): Command {
+  return update
+    .option("--time-zone <name>", "with --quota: the time zone of the quotas, such as Europe/Berlin (default: UTC)")
+    .option("--day-start-hour <hour>", "with --quota: the hour at which days start there (default: 0)", readWhole);
+}
+
 function withContent(update: Command): Command {
   return update
     .addOption(
@@ -143,6 +151,9 @@ type UpdateOptions = ConnectionOptions & {
   concurrency?: bigint;
   modelLimit?: ModelLimits[];
   creditLine?: CreditLine | "none";
+  quota?: Quota[];
+  timeZone?: string;
+  dayStartHour?: bigint;
   content?: "on" | "off";
   redact?: string[];
 };
@@ -150,6 +161,7 @@ type UpdateOptions = ConnectionOptions & {
 async function update(id: string, options: UpdateOptions): Promise<void> {
   if (options.redact !== undefined && options.content !== "on")
     throw new CommandFailure("--redact needs --content on, which replaces all settings of content", "usage");
+  const quotas = quotasOf(options);
   const { redact: redactions = [] } = options;
   const kept = { kept: options.content === "on", redactions, bodyBytesMax: 0, totalBytesMax: 0n };
   const content = options.content === undefined ? undefined : kept;
@@ -166,6 +178,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     concurrency: options.concurrency,
     model_limits: options.modelLimit,
     credit_line: options.creditLine,
+    quotas,
   };
   const updateMask = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (updateMask.length === 0) throw new CommandFailure("name at least one budget or limit; see --help", "usage");
@@ -182,6 +195,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     modelLimits: options.modelLimit ?? [],
     content,
     creditLine: options.creditLine === "none" ? undefined : options.creditLine,
+    quotas,
   };
   await connected(options, async (connection) => {
     const method = AccountServiceService.updateAccount;
@@ -194,6 +208,13 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
       connection.show(method, answer, ({ account }) => formatSettings(account?.settings ?? settings));
     });
   });
+}
+
+/** Undefined where none are given. */
+function quotasOf({ quota, timeZone, dayStartHour }: UpdateOptions): AccountQuotas | undefined {
+  if (quota !== undefined) return { limits: quota, timeZone: timeZone ?? "", dayStartHour: Number(dayStartHour ?? 0n) };
+  if (timeZone === undefined && dayStartHour === undefined) return undefined;
+  throw new CommandFailure("--time-zone and --day-start-hour need --quota, which replaces all quotas", "usage");
 }
 
 const EVERY_ACCOUNT = { state: 0, text: "", order: 0, plan: "" };

@@ -1,6 +1,6 @@
 /** The settings of a key as options of `tollgate key create` and `update`. */
 import type { Command } from "commander";
-import type { KeySettings } from "../api/index.js";
+import type { KeySettings, Quota } from "../api/index.js";
 import { readLabel, readTime } from "./arguments.js";
 import { withLimitOptions } from "./limit-options.js";
 
@@ -20,6 +20,7 @@ export interface KeyOptions {
   readonly budgetQuarter?: bigint;
   readonly budgetTotal?: bigint;
   readonly requestCostMax?: bigint;
+  readonly quota?: Quota[];
   readonly refuseUnaffordable?: boolean;
   readonly retriesRunAnew?: boolean;
   readonly strict?: boolean;
@@ -86,6 +87,7 @@ export function settingsOf(options: KeyOptions): KeySettings {
     endStreamsOnRevoke: options.keepStreamsOnRevoke === undefined ? undefined : !options.keepStreamsOnRevoke,
     endStreamsOnExpiry: options.endStreamsOnExpiry ?? false,
     cacheMarksOff: options.cacheMarksOff ?? false,
+    quotas: options.quota === undefined ? undefined : { limits: options.quota },
   };
 }
 
@@ -106,6 +108,7 @@ const SETTINGS = {
   budgetQuarter: "budget_quarter_nanos",
   budgetTotal: "budget_total_nanos",
   requestCostMax: "request_cost_max_nanos",
+  quota: "quotas",
   refuseUnaffordable: "refuse_unaffordable",
   retriesRunAnew: "retries_run_anew",
   label: "metadata",

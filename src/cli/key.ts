@@ -8,6 +8,7 @@ import { CommandFailure } from "./failure.js";
 import { budgetsOf, type TypedAmount, withAmounts } from "./large-amounts.js";
 import { givenOptions, type KeyOptions, maskOf, settingsOf, withKeyOptions } from "./key-options.js";
 import type { Names } from "./names.js";
+import { formatQuotas } from "./quotas.js";
 import { formatLimit, formatList, formatTable, formatTime, numeric, printable, remark, SHOWN_ONCE } from "./print.js";
 
 type SetOptions = ConnectionOptions & KeyOptions;
@@ -194,7 +195,9 @@ function formatKey({ key }: GetKeyResponse, names: Names): string {
     ["USD in all", formatAmount(settings?.budgetTotalNanos), formatUsd(figures?.spentTotalNanos ?? 0n)],
     ["USD a request", formatAmount(settings?.requestCostMaxNanos), ""],
   ];
-  return `${formatTable(["FACT", "VALUE"], facts)}\n\n${formatTable(columns, limits)}`;
+  const quotas = formatQuotas(settings?.quotas?.limits ?? [], figures?.quotas ?? []);
+  const parts = [formatTable(["FACT", "VALUE"], facts), formatTable(columns, limits), quotas];
+  return parts.filter((part) => part !== "").join("\n\n");
 }
 
 function stateOf(key: Key): string {

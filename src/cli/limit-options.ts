@@ -1,6 +1,7 @@
 /** The limits that an account and a key have alike, as options of their commands. */
 import type { Command } from "commander";
 import { readUsd, readWhole } from "./arguments.js";
+import { readQuota } from "./quotas.js";
 
 /** Adds them. `note` ends each description. */
 export function withLimitOptions(command: Command, owner: "account" | "key", note = ""): Command {
@@ -13,5 +14,11 @@ export function withLimitOptions(command: Command, owner: "account" | "key", not
     .option("--budget-month <usd>", `the most that the ${owner} may spend in a UTC month${note}`, readUsd)
     .option("--budget-quarter <usd>", `the most that the ${owner} may spend in a UTC quarter${note}`, readUsd)
     .option("--budget-total <usd>", `the most that the ${owner} may ever spend${note}`, readUsd)
-    .option("--request-cost-max <usd>", `the most that one request may cost${note}`, readUsd);
+    .option("--request-cost-max <usd>", `the most that one request may cost${note}`, readUsd)
+    .option(
+      "--quota <quota>",
+      "the most in a window, such as five_hours=tokens:1000000,amount:5.00 or, for some models, " +
+        "'month/gpt-*=requests:500,warn_percent:80'; may be repeated; replaces all quotas; 'none' removes them",
+      readQuota,
+    );
 }

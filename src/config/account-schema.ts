@@ -5,6 +5,7 @@ import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } fro
 import { defined } from "../base/defined.js";
 import { budget, limit, ownRates } from "./key-schema.js";
 import { demands } from "./labels-schema.js";
+import { accountQuotas } from "./quota-schema.js";
 import type { AccountSeed, KeyLimits, PlanSettings } from "./settings.js";
 import { block, named, oneOf, orEmpty, reading, text, truth, usd, wholeNumber } from "./values.js";
 
@@ -71,6 +72,7 @@ const account = block({
   demands: demands
     .optional()
     .describe("Where and how requests may be processed; left out: as the account has it. See docs/routing.md"),
+  quotas: accountQuotas.optional().describe("How much the account may use in windows of time; see docs/keys.md"),
 });
 
 export const accounts = named(
@@ -134,7 +136,7 @@ export const plans = named(PLAN_NAME, "must be named by 1 to 64 of a-z, 0-9, ., 
 function asAccount(id: string, said: z.output<typeof account>): AccountSeed {
   const { name = id, plan: from = "", credit: creditNanos } = said;
   const settings = asSettings(said);
-  const demanded = defined({ demands: said.demands });
+  const demanded = defined({ demands: said.demands, quotas: said.quotas });
   return { id, name, plan: from, creditNanos, ...settings, limits: { ...settings.limits, ...demanded } };
 }
 

@@ -1,13 +1,17 @@
 /** Accounts, keys and alerts as a settings file has them. */
 import { Document, isScalar, Scalar, visit } from "yaml";
 import {
+  type AccountQuotas,
   AlertKind,
   type AlertSettings,
   type CreditLine,
   CreditPeriod,
   type Demands,
   type Key,
+  type KeyQuotas,
   type ModelLimits,
+  type Quota,
+  QuotaPeriod,
 } from "../api/index.js";
 import { formatUsd } from "../base/money.js";
 import type { AccountSeed } from "./settings.js";
@@ -72,6 +76,7 @@ function accountBlock({ id, name, budgets, limits }: Exported["accounts"][number
     credit_line: creditLine === undefined ? "" : lineOf(creditLine),
     models: Object.fromEntries(modelLimits.map(({ model, ...rest }) => [model, countsOf(rest)])),
     demands: demandsBlock(limits.demands),
+    quotas: quotasBlock(limits.quotas),
   });
 }
 
@@ -99,6 +104,7 @@ function keyBlock({ id, accountId, settings }: Exported["keys"][number]): Block 
     end_streams_on_expiry: whereTrue(settings.endStreamsOnExpiry),
     cache_marks_off: whereTrue(settings.cacheMarksOff),
     demands: demandsBlock(settings.demands),
+    quotas: quotasBlock(settings.quotas),
   });
 }
 
@@ -163,7 +169,32 @@ function moneyOf(money: Money): Block {
 }
 
 function lineOf({ amountNanos, period }: CreditLine): Block {
-  return { amount: usd(amountNanos), period: (CreditPeriod[period] ?? "").slice(PERIOD_PREFIX.length).toLowerCase() };
+  return { amount: usd(amountNanos), period: wordOf(CreditPeriod[period], PERIOD_PREFIX) };
+}
+
+function quotasBlock(quotas: KeyQuotas | AccountQuotas | undefined): Block {
+  if (quotas === undefined) return {};
+  const isOfAccount = "timeZone" in quotas;
+  return filled({
+    time_zone: isOfAccount ? quotas.timeZone : "",
+    day_start_hour: isOfAccount ? number(quotas.dayStartHour) : "",
+    limits: quotas.limits.map(quotaBlock),
+  });
+}
+
+function quotaBlock({ period, model, requests, tokens, amountNanos, warnPercent }: Quota): Block {
+  return filled({
+    period: wordOf(QuotaPeriod[period], QUOTA_PERIOD_PREFIX),
+    model: plain(model),
+    requests: number(requests),
+    tokens: number(tokens),
+    amount: usd(amountNanos),
+    warn_percent: number(warnPercent),
+  });
+}
+
+function wordOf(name: string | undefined, prefix: string): string {
+  return (name ?? "").slice(prefix.length).toLowerCase();
 }
 
 function countsOf(limits: Omit<ModelLimits, "model">): Block {
@@ -198,6 +229,7 @@ function whereTrue(value: boolean): string {
   return value ? "true" : "";
 }
 
+const QUOTA_PERIOD_PREFIX = "QUOTA_PERIOD_";
 const PERIOD_PREFIX = "CREDIT_PERIOD_";
 const KIND_PREFIX = "ALERT_KIND_";
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { demands } from "./labels-schema.js";
 import { parseBlock } from "./listen-address.js";
+import { keyQuotas } from "./quota-schema.js";
 import type { KeySeed } from "./settings.js";
 import { block, oneOf, reading, text, truth, usd, wholeNumber } from "./values.js";
 
@@ -107,6 +108,9 @@ export const keySeed = block({
   demands: demands
     .optional()
     .describe("Where and how requests may be processed, beside what the account demands; see docs/routing.md"),
+  quotas: keyQuotas
+    .optional()
+    .describe("How much the key and all keys created with it may use in windows of time; see docs/keys.md"),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -135,5 +139,6 @@ export const keySeed = block({
     endStreamsOnExpiry: said.end_streams_on_expiry,
     cacheMarksOff: said.cache_marks_off,
     demands: said.demands,
+    quotas: said.quotas,
   },
 }));

@@ -155,7 +155,7 @@ export interface AliasSettings {
 
 type AccountLimits = Pick<
   AccountSettings,
-  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "demands" | "creditLine"
+  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits" | "demands" | "creditLine" | "quotas"
 >;
 
 /** The settings of a key that are budgets and limits; 0 is none. */

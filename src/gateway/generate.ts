@@ -109,6 +109,7 @@ async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving:
     const answered = await answer(turn, parts, receiving, meter, fallbacks.hasNext);
     const { outcome, chargedNanos, failure } = await conclude(meter, turn.hold, answered, call, steps);
     noteMarks(turn.marks, outcome, call);
+    settleQuota(turn, outcome, chargedNanos, failure);
     const mayFallBack = failure !== undefined && meter.firstBatchMs === undefined;
     const next = mayFallBack ? await nextTurn(failure, fallbacks, parts) : undefined;
     if (next === undefined) {
@@ -125,6 +126,18 @@ async function runTurns(first: Turn, turns: Turn[], parts: TurnParts, receiving:
     turn = next;
     meter.fallBack(meteredTurn(turn, parts));
   }
+}
+
+/** A request that failed before it used anything does not count. */
+function settleQuota(
+  { quota, request, plan }: Turn,
+  outcome: Outcome,
+  nanos: bigint,
+  failure: GatewayError | undefined,
+): void {
+  if (quota === undefined) return;
+  const tokens = limitedTokens(outcome, request, plan);
+  quota.settle({ tokens, nanos, isCounted: failure === undefined || tokens > 0 || nanos > 0n });
 }
 
 /** Remembers whether the marks paid, and who set them. */
@@ -160,7 +173,7 @@ function clampOf({ coveredTokens, plan }: Turn): number | undefined {
 function meteredTurn(turn: Turn, { admission }: TurnParts): MeteredTurn {
   const { request, model, kind, plan, hold, coveredTokens } = turn;
   const outputTokensMax = coveredTokens === undefined ? undefined : coveredTokens * request.facts.candidateCount;
-  return { request, model, kind, plan, hold, outputTokensMax, head: headOf(admission.head, clampOf(turn)) };
+  return { request, model, kind, plan, hold, outputTokensMax, head: headOf(admission.head, turn) };
 }
 
 function meterOf(turn: Turn, parts: TurnParts, { sink, startMs }: Receiving): Meter {
@@ -193,9 +206,16 @@ function limitedTokens({ unbilled, usage }: Outcome, request: WireRequest, { tok
   return Math.min(estimateInput(request) + Math.ceil(((end - start) * times) / REPEATED_BYTES_PER_TOKEN), tokens);
 }
 
-/** The head, with the output limit if that was lowered. */
-function headOf(head: LimitDecision["head"], clampedTo: number | undefined): LimitDecision["head"] {
-  return clampedTo === undefined ? head : { ...head, "x-tollgate-clamped": String(clampedTo) };
+/** The head, with the output limit if that was lowered, and with the warning of a quota. */
+function headOf(head: LimitDecision["head"], turn: Turn): LimitDecision["head"] {
+  const clampedTo = clampOf(turn);
+  const warning = turn.quota?.warning;
+  if (clampedTo === undefined && warning === undefined) return head;
+  return {
+    ...head,
+    ...(clampedTo === undefined ? {} : { "x-tollgate-clamped": String(clampedTo) }),
+    ...(warning === undefined ? {} : { "x-tollgate-quota": warning }),
+  };
 }
 
 /** Writes what the request asks for into its record, whether the request is refused or not. */

@@ -2,6 +2,7 @@
 import type { ByteBudget } from "../base/bytes/byte-budget.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
+import type { Quotas } from "../limits/quotas.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
@@ -18,6 +19,7 @@ export interface Steps {
   readonly answerMemory: ByteBudget;
   readonly routing: Routing;
   readonly limits: Limits;
+  readonly quotas: Pick<Quotas, "take">;
   readonly ledger: Ledger;
   readonly log: Log;
   readonly metrics: Metrics;

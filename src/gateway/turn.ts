@@ -5,6 +5,7 @@ import type { Caller } from "../keys/caller.js";
 import { holdIdOf } from "../ledger/fallback-hold.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { LimitDecision } from "../limits/limit-decision.js";
+import type { QuotaGrant } from "../limits/quotas.js";
 import { outputLimit, type Plan } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import { withoutLackingAnywhere } from "../routing/left-out-tools.js";
@@ -22,6 +23,7 @@ import { eligibleFor } from "./demands.js";
 import type { GatewayCall } from "./gateway.js";
 import type { ParsedRequest } from "./generate.js";
 import { kindOf } from "./kind.js";
+import { countInQuotas, openCounted } from "./quota-hold.js";
 import type { Steps } from "./steps.js";
 
 /** A request as one model is asked it. */
@@ -36,6 +38,8 @@ export interface ModelRequest {
 export interface Turn extends ModelRequest {
   readonly plan: Plan;
   readonly hold: Hold;
+  /** How its quotas count it; undefined where its caller has none for the model. */
+  readonly quota: QuotaGrant | undefined;
   /** Marks its prompt for caches; undefined where the gateway marks nothing for the model. */
   readonly marks: RequestMarks | undefined;
   /** The output limit of each candidate that the hold covers; undefined without one. */
@@ -110,20 +114,28 @@ export function isStrict({ facts }: WireRequest, { settings }: Caller): boolean 
 }
 
 /**
- * Takes the request into the limits of the model and holds its money: the fallback with this number, or 0 for the model
- * that the request names. Rejects as these do.
+ * Takes the request into the limits of the model and into its quotas, and holds its money: the fallback with this
+ * number, or 0 for the model that the request names. Rejects as these do.
  */
 export async function takeTurn(asked: ModelRequest, fallback: number, parts: TurnParts): Promise<Turn> {
   const { model, kind } = asked;
   const { call, admission, deadline, steps } = parts;
   const byBytes = planOf(asked, model, kind, call);
   const admitted = await reserve(byBytes, model, admission);
-  const { hold, plan } = await openHold(admitted, model, callOf(call, fallback), steps, deadline);
+  const held = callOf(call, fallback);
+  const counting = countInQuotas(admitted, model, held, steps.quotas);
+  const counted = counting === undefined ? undefined : await counting;
+  const opening =
+    counted === undefined
+      ? openHold(admitted, model, held, steps, deadline)
+      : openCounted(counted, model, held, steps.ledger, deadline);
+  const { hold, plan } = await opening;
   return {
     ...asked,
     marks: marksOf(asked, parts),
     plan,
     hold,
+    quota: counted?.quota,
     coveredTokens: plan.coveredOutputTokens(hold.amountNanos),
   };
 }

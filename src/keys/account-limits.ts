@@ -4,6 +4,7 @@ import type { ContentSettings } from "../api/index.js";
 import { type Demands, demandsOf } from "../base/demands.js";
 import type { AccountRow } from "../store/store.js";
 import { GlobSet } from "./glob.js";
+import { accountQuotasOf, type OwnAccountQuotas } from "./own-quotas.js";
 
 /** Requests and tokens in any 60 seconds, and requests at once; 0 is none. */
 interface Limit {
@@ -14,6 +15,8 @@ interface Limit {
 
 export interface AccountLimits extends Limit {
   readonly models: readonly ModelLimit[];
+  /** Undefined where the account says nothing of quotas. */
+  readonly quotas: OwnAccountQuotas | undefined;
 }
 
 /** The limits of an account's requests to the models that a glob matches, all of them together. */
@@ -40,11 +43,13 @@ export function accountLimitsOf(
   known: AccountLimits | undefined,
 ): AccountLimits | undefined {
   const { requestsPerMinute, tokensPerMinute, concurrency, modelLimits } = limits;
-  if (requestsPerMinute + tokensPerMinute + concurrency === 0n && modelLimits.length === 0) return undefined;
+  const quotas = accountQuotasOf(limits.quotas);
+  const hasLimits = requestsPerMinute + tokensPerMinute + concurrency > 0n || modelLimits.length > 0;
+  if (!hasLimits && quotas === undefined) return undefined;
   const models = modelLimits.map(
     (limit) => new ModelLimit(limit.model, limit.requestsPerMinute, limit.tokensPerMinute, limit.concurrency),
   );
-  const found = { requestsPerMinute, tokensPerMinute, concurrency, models };
+  const found = { requestsPerMinute, tokensPerMinute, concurrency, models, quotas };
   return isDeepStrictEqual(found, known) ? known : found;
 }
 

@@ -1,5 +1,6 @@
 /** Who calls: an account's key, and what it may do. */
 import type { AccountLimits } from "./account-limits.js";
+import type { OwnQuota } from "./own-quotas.js";
 import type { Role } from "./roles.js";
 import type { ContentSettings, Key, KeySettings } from "../api/index.js";
 import type { Demands } from "../base/demands.js";
@@ -47,6 +48,8 @@ export interface Caller {
   readonly settings: KeySettings;
   /** What its account limits beside; undefined where nothing. */
   readonly accountLimits: AccountLimits | undefined;
+  /** The quotas of the key alone; undefined or absent where it has none. */
+  readonly quotas?: readonly OwnQuota[] | undefined;
   /** How what its requests say is kept; undefined where it is not. */
   readonly content: ContentSettings | undefined;
   /** What its account demands of targets; undefined where nothing. */

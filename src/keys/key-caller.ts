@@ -7,6 +7,7 @@ import type { KeyRow } from "../store/store.js";
 import type { AccountLimits } from "./account-limits.js";
 import { AddressSet } from "./address-range.js";
 import type { Caller } from "./caller.js";
+import { type OwnQuota, ownQuotas } from "./own-quotas.js";
 import { lowered } from "./within.js";
 import { type Role, roleMay, scopesWithin } from "./roles.js";
 import { isImported } from "./secret.js";
@@ -52,6 +53,7 @@ const NO_STATE: AccountState = {
 
 class KeyCaller implements Caller {
   readonly accountLimits: AccountLimits | undefined;
+  readonly quotas: readonly OwnQuota[] | undefined;
   readonly content: ContentSettings | undefined;
   readonly accountDemands: Demands | undefined;
   readonly demands: Demands | undefined;
@@ -73,6 +75,7 @@ class KeyCaller implements Caller {
     private readonly role: Role | undefined,
   ) {
     this.accountLimits = accountLimits;
+    this.quotas = ownQuotas(settings.quotas);
     this.content = content;
     this.accountDemands = accountDemands;
     this.demands = tightened(maker?.demands ?? accountDemands, demandsOf(settings.demands));

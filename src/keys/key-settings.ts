@@ -4,6 +4,7 @@ import { invalid } from "../api/check.js";
 import type { Key, KeySettings } from "../api/index.js";
 import type { FieldName } from "../api/money-fields.js";
 import type { Act } from "../audit/act.js";
+import { quotasProblem } from "../api/quotas.js";
 import { demandsProblem } from "../base/demands.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
@@ -53,6 +54,7 @@ const CHECKS: { readonly [Field in SettingField]: Check<KeySettings[Field]> } = 
   endStreamsOnExpiry: () => undefined,
   cacheMarksOff: () => undefined,
   demands: checkDemands,
+  quotas: checkQuotas,
 };
 
 /** A setting's name in the protocol, such as `requests_per_minute`. */
@@ -162,6 +164,11 @@ function checkDemands(demands: KeySettings["demands"], param: string): void {
   if (problem !== undefined) throw invalid(`${param}.${problem[0]}`, problem[1]);
 }
 
+function checkQuotas(quotas: KeySettings["quotas"], param: string): void {
+  const problem = quotas && quotasProblem(quotas);
+  if (problem !== undefined) throw invalid(`${param}.${problem[0]}`, problem[1]);
+}
+
 function checkMetadata(metadata: Readonly<Record<string, string>>, param: string): void {
   const entries = Object.entries(metadata);
   if (entries.length > METADATA_ENTRIES_MAX) throw invalid(param, `must have at most ${METADATA_ENTRIES_MAX} entries`);
@@ -200,6 +207,7 @@ export function emptySettings(): KeySettings {
     endStreamsOnExpiry: false,
     cacheMarksOff: false,
     demands: undefined,
+    quotas: undefined,
   };
 }
 

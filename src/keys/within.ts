@@ -65,6 +65,8 @@ const RULES: { readonly [Field in SettingField]: Rule<KeySettings[Field]> } = {
   cacheMarksOff: free(),
   // A key is bound to the demands of its makers whatever its own are: see `KeyCaller`.
   demands: { excess: () => "", inherited: (child, maker) => child ?? maker },
+  // The quotas of a key count the requests of all keys that it made: no key can pass those of its makers.
+  quotas: free(),
 };
 
 /** A setting of a key that goes beyond its maker's. */

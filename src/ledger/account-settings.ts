@@ -2,6 +2,7 @@
 import { BODY_BYTES_MAX, MODEL_LIMITS_MAX, REDACTIONS_MAX, TOTAL_BYTES_MAX } from "../base/account-bounds.js";
 import { demandsProblem } from "../base/demands.js";
 import { CreditPeriod } from "../api/index.js";
+import { accountQuotasProblem } from "../api/quotas.js";
 import { GatewayError } from "../base/errors.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
 import type { AccountBudgets, AccountLimits } from "../store/store.js";
@@ -33,6 +34,8 @@ export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>)
   if (settings.content !== undefined) checkContent(settings.content);
   const problem = settings.demands && demandsProblem(settings.demands);
   if (problem !== undefined) throw invalid(`demands.${problem[0]}`, problem[1]);
+  const broken = settings.quotas && accountQuotasProblem(settings.quotas);
+  if (broken !== undefined) throw invalid(`quotas.${broken[0]}`, broken[1]);
   if (settings.creditLine !== undefined) checkLine(settings.creditLine);
 }
 

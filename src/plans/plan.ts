@@ -1,5 +1,14 @@
 /** What a plan says of accounts, members and keys: the copies that are made of it, and what goes beyond it. Pure. */
-import type { AccountSettings, ContentSettings, CreditLine, Demands, KeySettings, ModelLimits } from "../api/index.js";
+import { isDeepStrictEqual } from "node:util";
+import type {
+  AccountQuotas,
+  AccountSettings,
+  ContentSettings,
+  CreditLine,
+  Demands,
+  KeySettings,
+  ModelLimits,
+} from "../api/index.js";
 import { invalid } from "../api/check.js";
 import { snakeCase } from "../api/field-name.js";
 import { BODY_BYTES_DEFAULT, REDACTIONS_MAX, TOTAL_BYTES_DEFAULT } from "../base/account-bounds.js";
@@ -22,6 +31,7 @@ export type OwnSettings = Pick<AccountSettings, (typeof AMOUNTS)[number] | (type
   readonly content?: ContentSettings | undefined;
   readonly demands?: Demands | undefined;
   readonly creditLine?: CreditLine | undefined;
+  readonly quotas?: AccountQuotas | undefined;
 };
 
 const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
@@ -47,8 +57,9 @@ export function copyOf(plan: Plan, own?: OwnSettings): AccountSettings {
     modelLimits: plan.limits.modelLimits.map((one) => ({ ...one })),
     content: contentOf(plan, own?.content),
     creditLine: plan.limits.creditLine ?? own?.creditLine,
-    // A plan makes no demands: those of the account stay.
+    // A plan makes no demands and has no quotas: those of the account stay.
     demands: own?.demands,
+    quotas: own?.quotas,
   };
 }
 
@@ -85,7 +96,8 @@ export function differingSettings(one: OwnSettings, other: OwnSettings): readonl
   const content = spelledContent(one.content) === spelledContent(other.content) ? [] : ["content"];
   const demands = spelledDemands(one.demands) === spelledDemands(other.demands) ? [] : ["demands"];
   const line = spelledLine(one.creditLine) === spelledLine(other.creditLine) ? [] : ["credit_line"];
-  return [...numbers, ...models, ...content, ...demands, ...line];
+  const quotas = isDeepStrictEqual(one.quotas, other.quotas) ? [] : ["quotas"];
+  return [...numbers, ...models, ...content, ...demands, ...line, ...quotas];
 }
 
 /** The order of the limits says nothing. */

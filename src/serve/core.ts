@@ -11,6 +11,7 @@ import { Keys } from "../keys/keys.js";
 import { TrustedProxies } from "../keys/proxies.js";
 import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
+import { Quotas } from "../limits/quotas.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { createModelCatalog } from "../routing/catalog.js";
@@ -127,10 +128,10 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
   const people = createPeople({ store, coordination, keys, ledger, settings, node }, derived, options);
-  const limits = new Limits({ coordination });
+  const limiting = createLimits({ store, coordination }, options);
   const reading = startReading(environment);
   metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, clock, outage }));
-  const gateway = createGateway({ ...requestWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
+  const gateway = createGateway({ ...requestWires, ...reading, ...limiting, routing, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, derived, tracing, owner, ledger);
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
@@ -148,7 +149,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
     prices: prices.board,
     keyUses,
     gateway,
-    limits,
+    ...limiting,
     replays,
     models: createModelCatalog(routing),
     upstreams: upstreams.board,
@@ -176,7 +177,7 @@ async function coreOver(nodeId: string, storage: Storage, options: Clocked): Pro
       const { topUpCodes, cardPayments } = people;
       const first = [settings, prices, nightly, notes, topUpCodes, cardPayments, keyUses, alerts, replays];
       const later = [upstreams, ledger, records, routes, coordination, { close: closeTokenCounter }, reading, clock];
-      return closeEach([...first, ...later, spending, store, journals, tracing]);
+      return closeEach([...first, ...later, limiting.quotas, spending, store, journals, tracing]);
     },
   };
 }
@@ -250,6 +251,16 @@ function createKeys(
   const onRewriteError = (err: unknown, key: string): void =>
     log.warn({ err, key }, "the key's digest still needs TOLLGATE_SECRET_PREVIOUS");
   return new Keys({ store, coordination, ...secrets, nowMs, randomBytes, onPublishError, onRewriteError });
+}
+
+/** What requests are taken into before money is held for them. */
+function createLimits(
+  { store, coordination }: { readonly store: Store; readonly coordination: Coordination },
+  { log, clock: { nowMs } }: Clocked,
+): { readonly limits: Limits; readonly quotas: Quotas } {
+  const onLost = (err: unknown): void =>
+    log.warn({ err }, "quotas count the most that a request could use until their windows end");
+  return { limits: new Limits({ coordination }), quotas: new Quotas({ store: store.people, nowMs, onLost }) };
 }
 
 async function startLedger(

@@ -85,7 +85,7 @@ function managedChange(seed: AccountSeed, row: AccountRow, plans: PlansByName): 
  */
 function settingsOf(seed: AccountSeed, row: AccountRow, plans: PlansByName): AccountChange {
   const { plan, budgets, limits } = seed;
-  if (plan === "") return { ...budgets, ...limits, creditLine: limits.creditLine };
+  if (plan === "") return { ...budgets, ...limits, creditLine: limits.creditLine, quotas: limits.quotas };
   if (plan !== row.plan) {
     const copied = withPlan(seed, plans, { ...row.budgets, ...row.limits });
     return { ...copied.budgets, ...copied.limits };
@@ -93,7 +93,8 @@ function settingsOf(seed: AccountSeed, row: AccountRow, plans: PlansByName): Acc
   const modelLimits = withOwnModels(limits.modelLimits, row.limits.modelLimits);
   const demands = limits.demands ?? row.limits.demands;
   const creditLine = limits.creditLine ?? row.limits.creditLine;
-  const said = { ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits, demands, creditLine };
+  const quotas = limits.quotas ?? row.limits.quotas;
+  const said = { ...saidNumbers(budgets), ...saidNumbers(limits), modelLimits, demands, creditLine, quotas };
   return { ...row.budgets, ...row.limits, ...said };
 }
 

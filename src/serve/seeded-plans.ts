@@ -63,6 +63,7 @@ export function withPlan(seed: AccountSeed, plans: PlansByName, own?: OwnSetting
       content: copied.content,
       ...defined({ demands: limits.demands }),
       creditLine: limits.creditLine ?? copied.creditLine,
+      quotas: limits.quotas ?? copied.quotas,
     },
   };
 }

@@ -122,9 +122,10 @@ export function accountValues({
 /** The settings without a column of their own, in one. */
 function encodedRest(
   { budgetWeekNanos, budgetQuarterNanos }: AccountBudgets,
-  { modelLimits, content, demands, creditLine }: AccountLimits,
+  { modelLimits, content, demands, creditLine, quotas }: AccountLimits,
 ): Uint8Array {
-  const rest = { modelLimits: [...modelLimits], content, demands, creditLine, budgetWeekNanos, budgetQuarterNanos };
+  const optional = { content, demands, creditLine, quotas };
+  const rest = { modelLimits: [...modelLimits], ...optional, budgetWeekNanos, budgetQuarterNanos };
   return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, ...rest }).finish();
 }
 
@@ -148,8 +149,9 @@ function limitsOf({
   content,
   demands,
   creditLine,
+  quotas,
 }: AccountLimits): AccountLimits {
-  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content, demands, creditLine };
+  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content, demands, creditLine, quotas };
 }
 
 function freezeNumber(freeze: Freeze | null): number | null {
@@ -173,7 +175,7 @@ export function toListedAccount(row: ListedAccount): AccountRow {
 
 export function toAccount(row: AccountColumns): AccountRow {
   const rest = AccountSettings.decode(row.model_limits);
-  const { modelLimits, content, demands, creditLine, budgetWeekNanos, budgetQuarterNanos } = rest;
+  const { modelLimits, content, demands, creditLine, quotas, budgetWeekNanos, budgetQuarterNanos } = rest;
   return withEtag({
     id: row.id,
     name: row.name,
@@ -189,6 +191,7 @@ export function toAccount(row: AccountColumns): AccountRow {
       content,
       demands,
       creditLine,
+      quotas,
     },
     budgets: {
       budgetDayNanos: row.budget_day_nanos,

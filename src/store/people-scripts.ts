@@ -21,6 +21,7 @@ import { OIDC_SCRIPTS } from "./oidc-scripts.js";
 import { PASSKEY_SCRIPTS } from "./passkey-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
 import { PRICE_LIST_SCRIPTS } from "./price-list-scripts.js";
+import { QUOTA_SCRIPTS } from "./quota-scripts.js";
 import { SETTINGS_SCRIPTS } from "./settings-scripts.js";
 import {
   findUser,
@@ -68,6 +69,7 @@ export const PEOPLE_SCRIPTS = {
   ...CARD_SCRIPTS,
   ...SETTINGS_SCRIPTS,
   ...PRICE_LIST_SCRIPTS,
+  ...QUOTA_SCRIPTS,
 
   *operatorExists(): Script<boolean> {
     return (yield* row(OPERATOR)) !== undefined;

@@ -43,13 +43,13 @@ export interface AccountBudgets {
 /**
  * Requests and tokens in any 60 seconds and requests at once, of all keys of an account together; 0 is none. And how
  * what they say is kept; absent: it is not. And where they may be processed; absent: anywhere. And what it is granted
- * again in each period; absent: nothing.
+ * again in each period; absent: nothing. And its quotas; absent: none.
  */
 export type AccountLimits = Pick<
   AccountSettings,
   "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits"
 > &
-  Partial<Pick<AccountSettings, "content" | "demands" | "creditLine">>;
+  Partial<Pick<AccountSettings, "content" | "demands" | "creditLine" | "quotas">>;
 
 /** What an update changes of an account; absent parts stay as they are. */
 export type AccountChange = Partial<

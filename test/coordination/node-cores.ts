@@ -97,7 +97,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const limits = new Limits({ coordination });
     const metrics = new Metrics();
     const reading = { wires: clientWires, embeddingWires, surfaces: SURFACES, ...long, answerMemory };
-    const steps = { ...reading, routing, limits, ledger, log: SILENT, metrics };
+    const steps = { ...reading, routing, limits, quotas: { take: () => undefined }, ledger, log: SILENT, metrics };
     const gateway = createGateway({ ...steps, nowMs: Date.now });
     const dispatcher = createDispatcher({
       alerts: alertsOver(store),

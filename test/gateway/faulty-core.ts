@@ -125,6 +125,7 @@ export async function openFaultyCore(
     answerMemory: new ByteBudget(64 * 1024 * 1024, OF_ANSWERS),
     routing: faults.watch("routing", routing, {}, { "run 3": "meter" }),
     limits,
+    quotas: { take: () => undefined },
     ledger,
     log: SILENT,
     metrics,

@@ -102,6 +102,7 @@ export async function openPipeline(options: PipelineOptions = {}): Promise<Pipel
       answerMemory: new ByteBudget(64 * 1024 * 1024, OF_ANSWERS),
       routing,
       limits: new Limits({ coordination }),
+      quotas: { take: () => undefined },
       ledger,
       log: SILENT,
       metrics: new Metrics(),

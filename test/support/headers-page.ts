@@ -139,6 +139,7 @@ export const ANSWERED: readonly DocumentedHeader[] = [
     what: "the cost of the request in nano-USD (10^-9 USD), if it is known before the answer begins",
   },
   { name: "x-tollgate-clamped", what: "the output limit that the gateway set because the balance covers no more" },
+  { name: "x-tollgate-quota", what: "the fullest quota that reached its `warn_percent`, and when it starts again" },
   { name: "x-tollgate-dropped", what: "the parameters that the upstream does not support and that were removed" },
   { name: "x-tollgate-token-count", what: "token counts: `exact` or `estimated`" },
   {

@@ -193,7 +193,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/payment-scripts.ts",
     "src/store/people-store.ts",
   ],
-  "src/limits/": ["src/coordination/coordination.ts"],
+  // Quotas are counted in the database: docs/decisions/0481-quotas.md.
+  "src/limits/": ["src/coordination/coordination.ts", "src/store/quota-scripts.ts"],
   "src/ledger/": ["src/audit/", "src/store/store.ts"],
   // The forms of its rows and steps; no driver.
   // Whose skew is worth an alert is the clock's to say: docs/decisions/0427-clocks.md.

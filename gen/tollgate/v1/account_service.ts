@@ -22,6 +22,7 @@ import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
 import { Demands } from "./demands.js";
 import { KeySettings } from "./key_service.js";
+import { AccountQuotas, QuotaUse } from "./quota.js";
 
 /** CreditPeriod is how often a credit line is renewed. Periods start at midnight UTC. */
 export enum CreditPeriod {
@@ -151,7 +152,11 @@ export interface AccountSettings {
     | Money
     | undefined;
   /** What the account is granted again in each period. Only operators may set it. Absent: nothing. */
-  creditLine?: CreditLine | undefined;
+  creditLine?:
+    | CreditLine
+    | undefined;
+  /** How much the account may use in windows of time. Only operators may set it. Absent: no quotas. */
+  quotas?: AccountQuotas | undefined;
 }
 
 /**
@@ -321,7 +326,11 @@ export interface AccountFigures {
   /** The total charged for requests in this UTC month, in nano-USD. */
   spentMonthNanos: bigint;
   /** spent_month_nanos in USD. */
-  spentMonth?: Money | undefined;
+  spentMonth?:
+    | Money
+    | undefined;
+  /** How much of each quota of the account is used, in the order of its settings. Only GetAccount sets it. */
+  quotas: QuotaUse[];
 }
 
 /** Freeze says why and since when the requests of an account are refused with ACCOUNT_FROZEN. */
@@ -818,6 +827,7 @@ function createBaseAccountSettings(): AccountSettings {
     budgetQuarterNanos: 0n,
     budgetQuarter: undefined,
     creditLine: undefined,
+    quotas: undefined,
   };
 }
 
@@ -906,6 +916,9 @@ export const AccountSettings: MessageFns<AccountSettings> = {
     }
     if (message.creditLine !== undefined) {
       CreditLine.encode(message.creditLine, writer.uint32(274).fork()).join();
+    }
+    if (message.quotas !== undefined) {
+      AccountQuotas.encode(message.quotas, writer.uint32(322).fork()).join();
     }
     return writer;
   },
@@ -1073,6 +1086,14 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             }
 
             message.creditLine = CreditLine.decode(reader, reader.uint32());
+            continue;
+          }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.quotas = AccountQuotas.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1667,6 +1688,7 @@ function createBaseAccountFigures(): AccountFigures {
     spentDay: undefined,
     spentMonthNanos: 0n,
     spentMonth: undefined,
+    quotas: [],
   };
 }
 
@@ -1725,6 +1747,9 @@ export const AccountFigures: MessageFns<AccountFigures> = {
     }
     if (message.spentMonth !== undefined) {
       Money.encode(message.spentMonth, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.quotas) {
+      QuotaUse.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -1836,6 +1861,14 @@ export const AccountFigures: MessageFns<AccountFigures> = {
             }
 
             message.spentMonth = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.quotas.push(QuotaUse.decode(reader, reader.uint32()));
             continue;
           }
         }

@@ -102,12 +102,19 @@ export enum ErrorReason {
    */
   ERROR_REASON_BALANCE_TOO_LOW = 21,
   /**
-   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key or of its account does not cover the request. `budget` is day, month, total or request;
-   * `reset_time` is set for day and month.
+   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key or of its account does not cover the request. `budget` is day, week, month, quarter,
+   * total, request, or the period of a quota such as five_hours; `reset_time` says when it starts again, if it does.
    * Example: {"budget": "day", "owner": "key key_1", "limit_nanos": "5", "remaining_nanos": "0", "needed_nanos": "9",
    * "reset_time": "2026-11-22T00:00:00.000Z"}
    */
   ERROR_REASON_BUDGET_EXCEEDED = 22,
+  /**
+   * ERROR_REASON_QUOTA_EXCEEDED - A quota of requests or tokens does not cover the request. `owner` says whose quota it is; `reset_time` says when it
+   * starts again, and is not set for a total.
+   * Example: {"quota": "tokens", "period": "five_hours", "owner": "key key_1", "limit_value": "5000", "used": "4800",
+   * "remaining": "200", "needed": "900", "reset_time": "2026-11-22T00:00:00.000Z", "retry_after_ms": "7200000"}
+   */
+  ERROR_REASON_QUOTA_EXCEEDED = 47,
   /** ERROR_REASON_INTERNAL - The gateway failed unexpectedly. Example: {} */
   ERROR_REASON_INTERNAL = 23,
   /** ERROR_REASON_UPSTREAM_FAILED - The upstream failed. Example: {"model": "gpt-5.4", "problem": "it answered with status 500"} */

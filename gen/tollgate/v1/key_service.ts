@@ -21,6 +21,7 @@ import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
 import { Demands } from "./demands.js";
+import { KeyQuotas, QuotaUse } from "./quota.js";
 
 /**
  * KeySettings are the rights and limits of a key. Zero and empty mean no limit, except for the scopes.
@@ -131,7 +132,11 @@ export interface KeySettings {
   /** The most that the key and all keys created with it may spend in a UTC quarter of a year, in nano-USD. 0: no limit. */
   budgetQuarterNanos: bigint;
   /** budget_quarter_nanos in USD. Set one of the two; if both are set, they must be equal. */
-  budgetQuarter?: Money | undefined;
+  budgetQuarter?:
+    | Money
+    | undefined;
+  /** How much the key and all keys created with it may use in windows of time. Absent: no quotas. */
+  quotas?: KeyQuotas | undefined;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -222,6 +227,8 @@ export interface KeyFigures {
   requestsUsed: bigint;
   /** How many tokens count against tokens_per_minute now. 0 if there is no such limit. */
   tokensUsed: bigint;
+  /** How much of each quota of the key is used, in the order of its settings. Only GetKey sets it. */
+  quotas: QuotaUse[];
 }
 
 /** CreateKeyRequest is the request of CreateKey. */
@@ -394,6 +401,7 @@ function createBaseKeySettings(): KeySettings {
     budgetWeek: undefined,
     budgetQuarterNanos: 0n,
     budgetQuarter: undefined,
+    quotas: undefined,
   };
 }
 
@@ -515,6 +523,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.budgetQuarter !== undefined) {
       Money.encode(message.budgetQuarter, writer.uint32(426).fork()).join();
+    }
+    if (message.quotas !== undefined) {
+      KeyQuotas.encode(message.quotas, writer.uint32(482).fork()).join();
     }
     return writer;
   },
@@ -773,6 +784,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.budgetQuarter = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 60: {
+            if (tag !== 482) {
+              break;
+            }
+
+            message.quotas = KeyQuotas.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1038,6 +1057,7 @@ function createBaseKeyFigures(): KeyFigures {
     held: undefined,
     requestsUsed: 0n,
     tokensUsed: 0n,
+    quotas: [],
   };
 }
 
@@ -1093,6 +1113,9 @@ export const KeyFigures: MessageFns<KeyFigures> = {
         throw new globalThis.Error("value provided for field message.tokensUsed of type uint64 too large");
       }
       writer.uint32(88).uint64(message.tokensUsed);
+    }
+    for (const v of message.quotas) {
+      QuotaUse.encode(v!, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -1196,6 +1219,14 @@ export const KeyFigures: MessageFns<KeyFigures> = {
             }
 
             message.tokensUsed = reader.uint64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.quotas.push(QuotaUse.decode(reader, reader.uint32()));
             continue;
           }
         }

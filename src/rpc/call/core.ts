@@ -32,6 +32,7 @@ import type { Keys } from "../../keys/keys.js";
 import type { TrustedProxies } from "../../keys/proxies.js";
 import type { Ledger } from "../../ledger/ledger.js";
 import type { Limits } from "../../limits/limits.js";
+import type { Quotas } from "../../limits/quotas.js";
 import type { Log } from "../../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../../routing/catalog.js";
 import type { CardPayments } from "../../payments/card-payments.js";
@@ -106,6 +107,8 @@ export interface CoreParts {
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
   readonly limits: Pick<Limits, "check" | "compare" | "usedOf">;
+  /** Absent: this core shows nothing of how full quotas are. */
+  readonly quotas?: Pick<Quotas, "usesOf"> | undefined;
   /** Absent: no answer comes twice. */
   readonly replays?: Replays | undefined;
   readonly models: ModelCatalog;

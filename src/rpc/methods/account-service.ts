@@ -13,7 +13,7 @@ import { required } from "../../api/check.js";
 import type { CoreParts } from "../call/core.js";
 import { accountOf } from "./account-message.js";
 import { entryOf } from "./entry.js";
-import { accountsAsked, withAccountFigures } from "./figures.js";
+import { accountsAsked, withAccountFigures, withAccountQuotas } from "./figures.js";
 import type { Handlers, ServiceCall } from "../call/handler.js";
 import { checkOwner, isOperator } from "../call/account-scope.js";
 import { pageOf } from "./page.js";
@@ -23,7 +23,7 @@ import { newSettings, planHandlers, planNamed, updateWithinPlan } from "./plan-h
 
 type Parts = Pick<
   CoreParts,
-  "ledger" | "requestIds" | "keys" | "store" | "nowMs" | "limits" | "keyUses" | "alerts" | "plans"
+  "ledger" | "requestIds" | "keys" | "store" | "nowMs" | "limits" | "quotas" | "keyUses" | "alerts" | "plans"
 >;
 
 export function accountService(parts: Parts): Handlers<typeof AccountServiceService> {
@@ -38,7 +38,7 @@ export function accountService(parts: Parts): Handlers<typeof AccountServiceServ
     async getAccount({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
       const [account] = await withAccountFigures(parts, [accountOf(await ledger.account(id))]);
-      return { account };
+      return { account: account && (await withAccountQuotas(parts, account)) };
     },
     updateAccount: (request, call) => updateAccount(parts, request, call),
     async listAccounts(request, { caller }) {
@@ -142,6 +142,7 @@ const FIELDS = {
   content: "content",
   demands: "demands",
   credit_line: "creditLine",
+  quotas: "quotas",
 } as const satisfies Record<string, keyof AccountSettings>;
 
 /** Without a mask nothing is changed: to guess it from what is not zero could never turn a setting off. */

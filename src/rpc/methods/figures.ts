@@ -55,7 +55,7 @@ export async function withAccountFigures({ store, nowMs }: Parts, accounts: read
     if (row === undefined) return account;
     const { availableNanos, heldNanos, spentNanos, grantedNanos, spent } = row;
     const spentOf = { spentDayNanos: spent.dayNanos, spentMonthNanos: spent.monthNanos };
-    return { ...account, figures: { availableNanos, heldNanos, spentNanos, grantedNanos, ...spentOf } };
+    return { ...account, figures: { availableNanos, heldNanos, spentNanos, grantedNanos, ...spentOf, quotas: [] } };
   });
 }
 
@@ -78,10 +78,27 @@ export async function withKeyFigures(parts: Parts, keys: readonly Key[]): Promis
         heldNanos: spent?.heldNanos ?? 0n,
         requestsUsed: BigInt(used.requests),
         tokensUsed: BigInt(used.tokens),
+        quotas: [],
       };
       return { ...key, figures };
     }),
   );
+}
+
+/** The account with how much of its quotas is used. */
+export async function withAccountQuotas({ quotas }: Pick<CoreParts, "quotas">, account: Account): Promise<Account> {
+  const { id, settings, figures } = account;
+  const limits = settings?.quotas?.limits ?? [];
+  if (quotas === undefined || figures === undefined) return account;
+  return { ...account, figures: { ...figures, quotas: await quotas.usesOf("account", id, limits) } };
+}
+
+/** The key with how much of its quotas is used. */
+export async function withKeyQuotas({ quotas }: Pick<CoreParts, "quotas">, key: Key): Promise<Key> {
+  const { id, settings, figures } = key;
+  const limits = settings?.quotas?.limits ?? [];
+  if (quotas === undefined || figures === undefined) return key;
+  return { ...key, figures: { ...figures, quotas: await quotas.usesOf("key", id, limits) } };
 }
 
 /** Where what nodes share cannot be asked, nothing is told of it: the list is there all the same. */

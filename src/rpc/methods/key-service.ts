@@ -14,7 +14,7 @@ import { GatewayError } from "../../base/errors.js";
 import { importedSecretOf } from "../../keys/imported-secret.js";
 import { withKeyDefaults } from "../../plans/plan.js";
 import type { CoreParts } from "../call/core.js";
-import { keysAsked, withKeyFigures } from "./figures.js";
+import { keysAsked, withKeyFigures, withKeyQuotas } from "./figures.js";
 import type { Handlers } from "../call/handler.js";
 import { accountFilter } from "../call/account-scope.js";
 import { pageOf } from "./page.js";
@@ -23,7 +23,10 @@ import { PENDING } from "./pending.js";
 /** Each is looked up by itself. */
 const IDS_MAX = 200;
 
-type Parts = Pick<CoreParts, "identity" | "keys" | "ledger" | "plans" | "store" | "nowMs" | "limits" | "keyUses">;
+type Parts = Pick<
+  CoreParts,
+  "identity" | "keys" | "ledger" | "plans" | "store" | "nowMs" | "limits" | "quotas" | "keyUses"
+>;
 
 export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
   const { keys } = parts;
@@ -49,7 +52,7 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
       const key = await keys.get(required("id", id));
       requireMaySee(caller, key);
       const [shown] = await withKeyFigures(parts, [key]);
-      return { key: shown };
+      return { key: shown && (await withKeyQuotas(parts, shown)) };
     },
     async listKeys(request, { caller }) {
       const account = accountFilter(caller, request.accountId);

@@ -29,6 +29,7 @@ const LIMITS: ReadonlySet<string> = new Set([
   "budget_quarter_nanos",
   "budget_total_nanos",
   "request_cost_max_nanos",
+  "quotas",
 ]);
 
 const NO_SETTINGS = KeySettings.decode(new Uint8Array());
@@ -69,10 +70,10 @@ export function limitHandlers(parts: HiddenKeyParts): LimitMethods {
 
 /** Of a hidden key nothing else is anybody's business. One that was not made yet is as it will be when it is. */
 function limitsOf({ settings = NO_SETTINGS, etag }: Pick<Key, "settings" | "etag">): GetMemberLimitsResponse {
-  const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
+  const { requestsPerMinute, tokensPerMinute, concurrency, quotas } = settings;
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = settings;
   const { budgetWeekNanos, budgetQuarterNanos } = settings;
   const wide = { budgetWeekNanos, budgetQuarterNanos };
   const budgets = { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos, ...wide };
-  return { settings: { ...NO_SETTINGS, requestsPerMinute, tokensPerMinute, concurrency, ...budgets }, etag };
+  return { settings: { ...NO_SETTINGS, requestsPerMinute, tokensPerMinute, concurrency, ...budgets, quotas }, etag };
 }

@@ -121,7 +121,7 @@ export function updateWithinPlan(
   return changed(parts, { id, etag }, act, (row) => {
     const plan = parts.plans?.get(row.plan);
     if (plan === undefined) throw roleMissing(caller.user, "operator");
-    if ("creditLine" in asked) throw roleMissing(caller.user, "operator");
+    if ("creditLine" in asked || "quotas" in asked) throw roleMissing(caller.user, "operator");
     requireWithin(plan, ownSettings(row), asked);
     if ("demands" in asked) requireTighter(row.limits.demands, asked.demands);
     return asked;

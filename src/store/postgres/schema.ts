@@ -12,6 +12,7 @@ import { PASSKEYS } from "../passkey-schema.js";
 import { PAYMENTS } from "../payment-schema.js";
 import { ACCOUNT_PLANS } from "../plan-schema.js";
 import { PRICE_LISTS } from "../price-list-schema.js";
+import { QUOTAS } from "../quota-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
@@ -138,4 +139,5 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
     sql: inPostgres(OPERATOR_COSTS + CREDIT_LINES + PRICE_LISTS),
     serves: { version: 1, program: "0.1.0" },
   },
+  { version: 9, sql: inPostgres(QUOTAS), serves: { version: 1, program: "0.1.0" } },
 ];

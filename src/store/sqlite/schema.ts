@@ -11,6 +11,7 @@ import { LINK_GIVERS, PEOPLE } from "../people-schema.js";
 import { OPERATOR_COSTS } from "../operator-cost-schema.js";
 import { PASSKEYS } from "../passkey-schema.js";
 import { PRICE_LISTS } from "../price-list-schema.js";
+import { QUOTAS } from "../quota-schema.js";
 import { SETTINGS_OBJECTS } from "../settings-schema.js";
 
 export interface Migration {
@@ -295,4 +296,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, sql: PASSKEYS + ACCOUNT_PLANS },
   { version: 7, sql: FILE_STATES },
   { version: 8, sql: OPERATOR_COSTS + CREDIT_LINES + PRICE_LISTS },
+  { version: 9, sql: QUOTAS },
 ];

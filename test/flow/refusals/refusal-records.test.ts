@@ -28,6 +28,7 @@ const NOT_PROVOKED: Readonly<Record<string, string>> = {
   CARD_PAYMENTS_UNAVAILABLE: "Stripe must be away; test/payments/card-payments.test.ts has one that is.",
   STRIPE_EVENT_REFUSED: "Payments by card must be set up; test/flow/money/card-payments.test.ts looks for its record.",
   UPSTREAM_FULL: "An upstream must have limits; test/flow/upstreams/limits.test.ts shows what its client gets.",
+  QUOTA_EXCEEDED: "A key must have a quota; test/flow/limits/quotas.test.ts shows what its client gets.",
   NO_COMPLIANT_TARGET: "A demand needs a header; test/flow/upstreams/demands.test.ts sends it in every form.",
   CONNECTION_TOO_OLD: "A WebSocket must be an hour old; test/http/websocket.test.ts shows what it tells the record of.",
 };
