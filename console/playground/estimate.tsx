@@ -87,14 +87,16 @@ export function Barred({ estimates }: { readonly estimates: readonly Estimated[]
 export function Estimate({ estimates }: { readonly estimates: readonly Estimated[] }): ReactNode {
   return (
     <p className="soft estimate" role="status">
-      {estimates.map(
-        ({ model, data }, index) => data !== undefined && <span key={index}>{sentenceOf(model, data)}</span>,
-      )}
+      {estimates.map((estimated, index) => (
+        <span key={index}>{sentenceOf(estimated)}</span>
+      ))}
     </p>
   );
 }
 
-function sentenceOf(model: string, data: EstimateCostResponse): string {
+function sentenceOf({ model, data, error }: Estimated): string {
+  if (error instanceof Error) return `${playgroundWords.refusedBefore(model)} ${error.message}`;
+  if (data === undefined) return "";
   const { errorMessage, expectedRequestCount, expectedCostNanos, leastCostNanos, mostCostNanos } = data;
   if (errorMessage !== "") return `${playgroundWords.refusedBefore(model)} ${errorMessage}`;
   if (mostCostNanos === 0n) return playgroundWords.estimateFree(model);
