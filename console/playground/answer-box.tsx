@@ -71,7 +71,7 @@ function RoundBox({ round: { heard, results }, isRunning, onResults }: RoundPart
         heard.calls.map((call, index) => (
           <div className="stack" key={call.id}>
             <CallBox call={call} />
-            {results !== undefined && <Code text={results[index] ?? ""} what={playgroundWords.result} />}
+            {results !== undefined && <Code text={results[index] ?? ""} what={playgroundWords.result} role="group" />}
           </div>
         ))
       )}
@@ -86,7 +86,11 @@ function CallBox({ call }: { readonly call: ToolCall }): ReactNode {
       <p>
         {playgroundWords.calls} <code>{call.function.name}</code>
       </p>
-      <Code text={prettyJson(call.function.arguments)} what={playgroundWords.argumentsOf(call.function.name)} />
+      <Code
+        text={prettyJson(call.function.arguments)}
+        what={playgroundWords.argumentsOf(call.function.name)}
+        role="group"
+      />
     </div>
   );
 }

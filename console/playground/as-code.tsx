@@ -17,7 +17,12 @@ export interface AsCodeParts {
 
 export function AsCode({ model, exchanges, message, settings }: AsCodeParts): ReactNode {
   const isBlank = message.text === "" && message.attachments.length === 0;
-  const all = isBlank && exchanges.length > 0 ? exchanges : [...exchanges, { ...message, answers: [] }];
+  const last = exchanges.at(-1);
+  // While nothing is typed, the call is the one that was sent last.
+  const all =
+    isBlank && last !== undefined
+      ? [...exchanges.slice(0, -1), { ...last, answers: [] }]
+      : [...exchanges, { ...message, answers: [] }];
   const hasFiles = all.some(({ attachments }) => attachments.length > 0);
   return (
     <LateDetails className="more" summary={playgroundWords.code}>

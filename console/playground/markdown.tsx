@@ -9,18 +9,18 @@ import { Code } from "../parts/code.tsx";
 const PLUGINS = [remarkGfm];
 
 const COMPONENTS: Components = {
-  // The page has its own headings above.
-  h1: ({ children }) => <h4>{children}</h4>,
-  h2: ({ children }) => <h4>{children}</h4>,
-  h3: ({ children }) => <h4>{children}</h4>,
-  h4: ({ children }) => <h4>{children}</h4>,
-  h5: ({ children }) => <h4>{children}</h4>,
-  h6: ({ children }) => <h4>{children}</h4>,
+  // They are headings of the answer, and would break the order of the page's own headings.
+  h1: Heading,
+  h2: Heading,
+  h3: Heading,
+  h4: Heading,
+  h5: Heading,
+  h6: Heading,
   a: ({ href, children }) => <Outward href={href}>{children}</Outward>,
   img: ({ src, alt }) => <Outward href={typeof src === "string" ? src : undefined}>{alt || String(src)}</Outward>,
-  pre: ({ children }) => <Code text={textOf(children)} what={playgroundWords.codeBlock} />,
+  pre: ({ children }) => <Code text={textOf(children)} what={playgroundWords.codeBlock} role="group" />,
   table: ({ children }) => (
-    <div className="table-scroll" role="region" aria-label={playgroundWords.table} tabIndex={0}>
+    <div className="table-scroll" role="group" aria-label={playgroundWords.table} tabIndex={0}>
       <table>{children}</table>
     </div>
   ),
@@ -33,6 +33,14 @@ export function Markdown({ text }: { readonly text: string }): ReactNode {
         {text}
       </ReactMarkdown>
     </div>
+  );
+}
+
+function Heading({ children }: Pick<ComponentProps<"p">, "children">): ReactNode {
+  return (
+    <p>
+      <strong>{children}</strong>
+    </p>
   );
 }
 
