@@ -10,7 +10,6 @@ export const playgroundWords = {
   system: "Instructions",
   systemRule: "How the model should behave. Optional.",
   message: "Message",
-  composer: "New message",
   messageRule: "Enter sends, Shift+Enter starts a new line. You can paste or drop pictures and PDF files.",
   send: "Send",
   stop: "Stop",

@@ -46,7 +46,6 @@ export function Composer({ message, onChange, onSend, ...parts }: ComposerParts)
   return (
     <form
       className="card stack composer"
-      aria-label={playgroundWords.composer}
       onSubmit={submit}
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => addFrom(event, event.dataTransfer)}
