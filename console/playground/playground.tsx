@@ -44,7 +44,7 @@ export function Playground(): ReactNode {
 const NO_MESSAGE: Message = { text: "", attachments: [] };
 
 function Bench({ models, first }: { readonly models: readonly Model[]; readonly first: Model }): ReactNode {
-  const { account } = useSignedIn();
+  const { account, isReader } = useSignedIn();
   const { model = first.id, beside, third } = useSearch({ from: "/playground" });
   const [shared] = useState(() => sharedIn(window.location.hash));
   const [settings, setSettings] = useState(shared?.settings ?? NO_SETTINGS);
@@ -56,7 +56,7 @@ function Bench({ models, first }: { readonly models: readonly Model[]; readonly 
   const estimates = useEstimates(chosen, before, message, settings);
   const isBlank = message.text.trim() === "" && message.attachments.length === 0;
   // What is typed can itself be the reason, and must stay editable then.
-  const isShut = isBlank && isBarred(estimates);
+  const isShut = isReader || (isBlank && isBarred(estimates));
   const compose = (next: Message, at?: number): void => {
     setMessage(next);
     setEditing(at);
