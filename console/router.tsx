@@ -126,7 +126,8 @@ const playground = createRoute({
   getParentRoute: () => root,
   path: "/playground",
   component: opened(() => import("./playground/playground.tsx"), "Playground"),
-  validateSearch: (given: Given) => present({ model: textIn(given, "model"), beside: textIn(given, "beside") }),
+  validateSearch: (given: Given) =>
+    present({ model: textIn(given, "model"), beside: textIn(given, "beside"), third: textIn(given, "third") }),
 });
 
 const billing = createRoute({

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { words } from "../copy/en.ts";
 import { Code } from "./code.tsx";
 import { Choice } from "./field.tsx";
-import { CLIENTS, type Client, snippet, type Told } from "./snippets.ts";
+import { CLIENTS, CLIENTS_OF_REQUESTS, type Client, requestSnippet, snippet, type Told } from "./snippets.ts";
 
 export interface ClientCodeParts {
   /** What the code is called for who cannot see it. */
@@ -13,20 +13,25 @@ export interface ClientCodeParts {
   readonly secret: string;
   readonly model: string;
   readonly text?: string | undefined;
+  /** A whole request of chat completions in place of a text. */
+  readonly request?: Readonly<Record<string, unknown>>;
   /** Stands beside the choice of the client. */
   readonly beside?: ReactNode;
 }
 
-export function ClientCode({ what, label = words.client, secret, model, text, beside }: ClientCodeParts): ReactNode {
+export function ClientCode(parts: ClientCodeParts): ReactNode {
+  const { what, label = words.client, secret, model, text, request, beside } = parts;
   const [client, setClient] = useState<Client>("curl");
   const told: Told = { origin: window.location.origin, secret, model, ...(text === undefined ? {} : { text }) };
+  const clients = request === undefined ? CLIENTS : CLIENTS.filter(({ id }) => CLIENTS_OF_REQUESTS.includes(id));
+  const code = request === undefined ? snippet(client, told) : requestSnippet(client, told.origin, secret, request);
   const choice = (
     <Choice
       label={label}
       value={client}
       onChange={({ currentTarget: { value } }) => setClient(CLIENTS.find(({ id }) => id === value)?.id ?? "curl")}
     >
-      {CLIENTS.map(({ id, name }) => (
+      {clients.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}
         </option>
@@ -43,7 +48,7 @@ export function ClientCode({ what, label = words.client, secret, model, text, be
           {beside}
         </div>
       )}
-      <Code text={snippet(client, told)} what={what} />
+      <Code text={code} what={what} />
     </>
   );
 }

@@ -1,22 +1,26 @@
-/** The playground: any model, asked as the person who is signed in, with what it costs before and after. */
+/** The playground: a conversation with up to three models, as the person who is signed in, with its cost. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { listModels, type Model } from "../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { modelWords } from "../copy/en-models.ts";
 import { playgroundWords } from "../copy/en-playground.ts";
-import { ClientCode } from "../parts/client-code.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Choice, Field, TextField } from "../parts/field.tsx";
+import { Choice } from "../parts/field.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useSignedIn } from "../shell/session.ts";
-import { wrongDecimal, wrongWhole } from "../typed.ts";
-import { AnswerBox } from "./answer-box.tsx";
-import { Estimate } from "./estimate.tsx";
-import { type Exchange, type Settings, useTalk } from "./use-talk.ts";
+import { AsCode } from "./as-code.tsx";
+import { Composer } from "./composer.tsx";
+import { Conversation } from "./conversation.tsx";
+import { Barred, Estimate, isBarred, useEstimates } from "./estimate.tsx";
+import { isWrong, NO_SETTINGS, type Settings } from "./parameters.ts";
+import { ParametersForm } from "./parameters-form.tsx";
+import { type Preset, Presets } from "./presets.tsx";
+import { sharedIn } from "./share.ts";
+import { ShareButton } from "./share-button.tsx";
+import { type Exchange, type Message, type Talk, useTalk } from "./use-talk.ts";
 
 export function Playground(): ReactNode {
   const { account } = useSignedIn();
@@ -27,9 +31,9 @@ export function Playground(): ReactNode {
         {({ models: all }) => {
           const talking = all.filter(({ kind }) => kind === undefined || kind === "chat");
           return talking[0] === undefined ? (
-            <Empty title={playgroundWords.emptyTitle} about={modelWords.emptyAbout} />
+            <Empty title={playgroundWords.emptyTitle} about={playgroundWords.emptyAbout} />
           ) : (
-            <Table models={talking} first={talking[0]} />
+            <Bench models={talking} first={talking[0]} />
           );
         }}
       </Loaded>
@@ -37,172 +41,138 @@ export function Playground(): ReactNode {
   );
 }
 
-const FRESH: Settings = { system: "", temperature: "", outputTokensMax: "" };
-const TEMPERATURE_MAX = 2;
+const NO_MESSAGE: Message = { text: "", attachments: [] };
 
-function Table({ models, first }: { readonly models: readonly Model[]; readonly first: Model }): ReactNode {
-  const { account } = useSignedIn();
-  const { model = first.id, beside } = useSearch({ from: "/playground" });
-  const [settings, setSettings] = useState(FRESH);
-  const [text, setText] = useState("");
-  const talk = useTalk(account);
-  const asked = beside === undefined ? [model] : [model, beside];
-  const maySend = text.trim() !== "" && !talk.isRunning && !isWrong(settings);
-  const send = (event?: FormEvent): void => {
-    event?.preventDefault();
-    if (!maySend) return;
-    talk.ask(asked, text, settings);
-    setText("");
+function Bench({ models, first }: { readonly models: readonly Model[]; readonly first: Model }): ReactNode {
+  const { account, isReader } = useSignedIn();
+  const { model = first.id, beside, third } = useSearch({ from: "/playground" });
+  const [shared] = useState(() => sharedIn(window.location.hash));
+  const [settings, setSettings] = useState(shared?.settings ?? NO_SETTINGS);
+  const [message, setMessage] = useState<Message>({ ...NO_MESSAGE, text: shared?.draft ?? "" });
+  const [editing, setEditing] = useState<number>();
+  const talk = useTalk(account, shared?.exchanges ?? []);
+  const chosen = [model, beside, third].filter((one) => one !== undefined);
+  const before = talk.exchanges.slice(0, editing);
+  const estimates = useEstimates(chosen, before, message, settings);
+  const isBlank = message.text.trim() === "" && message.attachments.length === 0;
+  // What is typed can itself be the reason, and must stay editable then.
+  const isShut = isReader || (isBlank && isBarred(estimates));
+  const compose = (next: Message, at?: number): void => {
+    setMessage(next);
+    setEditing(at);
   };
-  const sendByKey = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    send();
+  const onClear = (): void => {
+    talk.clear();
+    setEditing(undefined);
   };
   return (
     <div className="bench">
-      <form className="card stack" onSubmit={send}>
-        <Pick models={models} model={model} beside={beside} />
-        <Parameters settings={settings} onChange={setSettings} />
-        <TextField
-          label={playgroundWords.message}
-          value={text}
-          rows={4}
-          autoFocus
-          onKeyDown={sendByKey}
-          onChange={({ currentTarget: { value } }) => setText(value)}
+      <Side {...{ models, chosen, settings, message, before, talk, onClear }} onSettings={setSettings} />
+      <div className="stack talk">
+        <Conversation
+          talk={talk}
+          settings={settings}
+          onEdit={(at, { text, attachments }) => compose({ text, attachments }, at)}
+          onRetry={(at, exchange) => talk.send(at, chosen, exchange, settings)}
         />
-        <Estimate models={asked} text={text} settings={settings} exchanges={talk.exchanges} />
-        <div className="row">
-          <button className="button main" type="submit" disabled={!maySend}>
-            {playgroundWords.send}
-          </button>
-          {talk.isRunning && (
-            <button className="button" type="button" onClick={talk.stop}>
-              {playgroundWords.stop}
-            </button>
-          )}
-          {talk.exchanges.length > 0 && (
-            <button className="button quiet" type="button" onClick={talk.clear}>
-              {playgroundWords.clear}
-            </button>
-          )}
-        </div>
-        <AsCode model={model} text={text || talk.exchanges.at(-1)?.text || ""} />
-      </form>
-      <section className="stack" aria-label={playgroundWords.answers} aria-live="polite" aria-busy={talk.isRunning}>
-        {talk.exchanges.length === 0 && <p className="card soft">{playgroundWords.noAnswers}</p>}
-        {talk.exchanges.map((exchange, index) => (
-          <Turned key={index} exchange={exchange} />
-        ))}
-      </section>
+        {isShut && <Barred estimates={estimates} />}
+        <Composer
+          message={message}
+          isRunning={talk.isRunning}
+          maySend={!isBlank && !talk.isRunning && !isWrong(settings)}
+          isBarred={isShut}
+          isEditing={editing !== undefined}
+          onChange={setMessage}
+          onSend={() => {
+            talk.send(before.length, chosen, message, settings);
+            compose(NO_MESSAGE);
+          }}
+          onStop={talk.stop}
+          onCancel={() => compose(NO_MESSAGE)}
+        >
+          <Estimate estimates={isBlank ? [] : estimates} />
+        </Composer>
+      </div>
     </div>
   );
 }
 
-function Turned({ exchange }: { readonly exchange: Exchange }): ReactNode {
+interface SideParts {
+  readonly models: readonly Model[];
+  readonly chosen: readonly string[];
+  readonly settings: Settings;
+  readonly message: Message;
+  /** The conversation before the message. */
+  readonly before: readonly Exchange[];
+  readonly talk: Talk;
+  readonly onSettings: (settings: Settings) => void;
+  readonly onClear: () => void;
+}
+
+function Side({ models, chosen, settings, message, before, talk, onSettings, onClear }: SideParts): ReactNode {
+  const chooseModels = useChooseModels();
+  const model = chosen[0] ?? "";
+  const choose = (preset: Preset): void => {
+    onSettings(preset.settings);
+    chooseModels(preset.models);
+  };
   return (
-    <article className="stack">
-      <div className="said">
-        <small className="soft">{playgroundWords.you}</small>
-        <p className="answer-text">{exchange.text}</p>
+    <div className="card stack">
+      <Pick models={models} chosen={chosen} />
+      <ParametersForm
+        settings={settings}
+        capabilities={models.find(({ id }) => id === model)?.capabilities}
+        onChange={onSettings}
+      />
+      <Presets models={chosen} settings={settings} onChoose={choose} />
+      <AsCode model={model} exchanges={before} message={message} settings={settings} />
+      <div className="row">
+        <ShareButton shared={{ settings, draft: message.text, exchanges: talk.exchanges }} />
+        {talk.exchanges.length > 0 && (
+          <button className="button quiet" type="button" onClick={onClear}>
+            {playgroundWords.clear}
+          </button>
+        )}
       </div>
-      <div className="columns">
-        {exchange.answers.map((answer, index) => (
-          <AnswerBox key={index} answer={answer} />
-        ))}
-      </div>
-    </article>
+    </div>
   );
+}
+
+/** Puts the chosen models into the URL. */
+function useChooseModels(): (chosen: readonly string[]) => void {
+  const navigate = useNavigate({ from: "/playground" });
+  return ([model, beside, third]) =>
+    // The part behind the # was read when the page opened, and is no longer what the page shows.
+    void navigate({ search: (now) => ({ ...now, model, beside, third }), hash: "", replace: true });
 }
 
 interface PickParts {
   readonly models: readonly Model[];
-  readonly model: string;
-  readonly beside: string | undefined;
+  readonly chosen: readonly string[];
 }
 
-function Pick({ models, model, beside }: PickParts): ReactNode {
-  const navigate = useNavigate({ from: "/playground" });
+const PLACES = ["model", "beside", "third"] as const;
+
+/** One choice more than models are chosen, up to three. */
+function Pick({ models, chosen }: PickParts): ReactNode {
+  const chooseModels = useChooseModels();
   return (
     <div className="pairs">
-      <Choice
-        label={playgroundWords.model}
-        value={model}
-        onChange={({ currentTarget: { value } }) =>
-          void navigate({ search: (before) => ({ ...before, model: value }), replace: true })
-        }
-      >
-        {models.map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-      </Choice>
-      <Choice
-        label={playgroundWords.beside}
-        value={beside ?? ""}
-        onChange={({ currentTarget: { value } }) =>
-          void navigate({ search: (before) => ({ ...before, beside: value || undefined }), replace: true })
-        }
-      >
-        <option value="">{playgroundWords.alone}</option>
-        {models.map(({ id }) => (
-          <option key={id}>{id}</option>
-        ))}
-      </Choice>
+      {PLACES.slice(0, chosen.length + 1).map((place, index) => (
+        <Choice
+          key={place}
+          label={playgroundWords[place]}
+          value={chosen[index] ?? ""}
+          onChange={({ currentTarget: { value } }) =>
+            chooseModels([...chosen.slice(0, index), value, ...chosen.slice(index + 1)].filter(Boolean))
+          }
+        >
+          {place !== "model" && <option value="">{playgroundWords.alone}</option>}
+          {models.map(({ id }) => (
+            <option key={id}>{id}</option>
+          ))}
+        </Choice>
+      ))}
     </div>
-  );
-}
-
-function isWrong({ temperature, outputTokensMax }: Settings): boolean {
-  return wrongDecimal(temperature, TEMPERATURE_MAX) !== undefined || wrongWhole(outputTokensMax) !== undefined;
-}
-
-interface ParametersParts {
-  readonly settings: Settings;
-  readonly onChange: (settings: Settings) => void;
-}
-
-function Parameters({ settings, onChange }: ParametersParts): ReactNode {
-  return (
-    <details className="more">
-      <summary>{playgroundWords.parameters}</summary>
-      <div className="stack">
-        <TextField
-          label={playgroundWords.system}
-          hint={playgroundWords.systemRule}
-          value={settings.system}
-          rows={2}
-          onChange={({ currentTarget: { value } }) => onChange({ ...settings, system: value })}
-        />
-        <div className="pairs">
-          <Field
-            label={playgroundWords.temperature}
-            inputMode="decimal"
-            value={settings.temperature}
-            wrong={wrongDecimal(settings.temperature, TEMPERATURE_MAX)}
-            onChange={({ currentTarget: { value } }) => onChange({ ...settings, temperature: value })}
-          />
-          <Field
-            label={playgroundWords.outputMax}
-            inputMode="numeric"
-            value={settings.outputTokensMax}
-            wrong={wrongWhole(settings.outputTokensMax)}
-            onChange={({ currentTarget: { value } }) => onChange({ ...settings, outputTokensMax: value })}
-          />
-        </div>
-      </div>
-    </details>
-  );
-}
-
-function AsCode({ model, text }: { readonly model: string; readonly text: string }): ReactNode {
-  const told = { secret: words.secretPlace, model, text: text === "" ? undefined : text };
-  return (
-    <details className="more">
-      <summary>{playgroundWords.code}</summary>
-      <div className="stack">
-        <ClientCode what={playgroundWords.code} {...told} />
-      </div>
-    </details>
   );
 }
