@@ -50,6 +50,8 @@ export interface ChatFamily {
   /** True where it judges content at OpenAI's path. */
   readonly moderates?: boolean;
   readonly refusals?: Family["refusals"];
+  /** How each request is proven; left out where the header of the key does. */
+  readonly authorize?: NonNullable<Family["authorize"]>;
 }
 
 export function chatFamily(says: ChatFamily): Family {
@@ -104,6 +106,7 @@ export function chatFamily(says: ChatFamily): Family {
     readModels: readModelList,
     ...(says.counter === undefined ? {} : { counter: says.counter }),
     ...(says.refusals === undefined ? {} : { refusals: says.refusals }),
+    ...(says.authorize === undefined ? {} : { authorize: says.authorize }),
     connect: undefined,
     builtInModels: [],
   };
