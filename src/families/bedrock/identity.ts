@@ -33,7 +33,12 @@ async function issue(nowMs: () => number): Promise<Issued<Signer>> {
     const value = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
     return { value, lifeMs: expiration === undefined ? Infinity : expiration.getTime() - nowMs() };
   } catch (error) {
-    // Its message may quote what the source sent; the name says enough to find the cause.
-    throw sourceFailure("Amazon Web Services", error instanceof Error ? error.name : "unknown error");
+    throw sourceFailure("Amazon Web Services", codeOf(error));
   }
+}
+
+/** Such as ENOENT, or AccessDenied. The message of an error may quote what the source answered, so it stays here. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown error";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -18,13 +18,16 @@ const serviceAccount = z.looseObject({
   private_key: z.string().min(1),
   token_uri: z.string().startsWith("http").default(TOKEN_URL),
 });
-/** A federated identity: another issuer's token, from a file, an address, a certificate or Amazon's instances. */
+/**
+ * A federated identity: another issuer's token, from a file, an address, a certificate or Amazon's instances. It names
+ * no program, because the gateway starts none.
+ */
 const externalAccount = z.looseObject({
   type: z.literal("external_account"),
   audience: z.string().min(1),
   subject_token_type: z.string().min(1),
   token_url: z.string().startsWith("http"),
-  credential_source: z.looseObject({ executable: z.undefined("must not be there: no program is started") }),
+  credential_source: z.looseObject({ executable: z.never().optional() }),
 });
 const keySchema = z.discriminatedUnion("type", [serviceAccount, externalAccount]);
 
