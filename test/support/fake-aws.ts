@@ -81,6 +81,6 @@ function stsAnswer(action: string, pair: Readonly<Record<string, string>>): stri
     `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result>` +
     `<Credentials>${fields.join("")}</Credentials>` +
     `<AssumedRoleUser><AssumedRoleId>A:tollgate</AssumedRoleId><Arn>arn:aws:sts::1:assumed-role/r/tollgate</Arn>` +
-    `</AssumedRoleUser></${action}Result><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></${action}Response>`
+    `</AssumedRoleUser></${action}Result></${action}Response>`
   );
 }

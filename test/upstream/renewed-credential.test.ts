@@ -1,4 +1,4 @@
-/** Credentials are renewed before their end, one request to the source at a time, and replaced when they are refused. */
+/** Credentials are renewed before their end, one request to the source at a time, and replaced when refused. */
 import { describe, expect, test } from "vitest";
 import { RenewedCredential, sourceFailure } from "../../src/upstream/renewed-credential.js";
 
