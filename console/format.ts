@@ -39,6 +39,22 @@ export function money(nanos: bigint): string {
   return main + fine;
 }
 
+/** Below a cent people read so many significant digits. */
+const FINE_FIGURES = 4;
+const NANOS_PER_CENT = 10_000_000n;
+
+/**
+ * An amount as people scan it: rounded to cents, and below a cent to four significant digits. What is rounded is shown
+ * in full beside it: see `Money`.
+ */
+export function scannedNanos(nanos: bigint): bigint {
+  const size = nanos < 0n ? -nanos : nanos;
+  const digits = size.toString().length;
+  const unit = size >= NANOS_PER_CENT ? NANOS_PER_CENT : 10n ** BigInt(Math.max(digits - FINE_FIGURES, 0));
+  const rounded = ((size + unit / 2n) / unit) * unit;
+  return nanos < 0n ? -rounded : rounded;
+}
+
 /** An amount for an axis, where the exact one is said elsewhere. */
 export function roughMoney(nanos: bigint): string {
   const usd = Number(nanos) / 1e9;

@@ -111,6 +111,7 @@ const billing = createRoute({
     present({
       month: textIn(given, "month"),
       page: textIn(given, "page"),
+      journal: wordIn(given, "journal", ["open"]),
       payments: textIn(given, "payments"),
       payment: textIn(given, "payment"),
       cancelled: wordIn(given, "cancelled", ["yes"]),

@@ -45,13 +45,16 @@ export type RequestFilter = (typeof REQUEST_TEXTS)[number] | (typeof REQUEST_BOU
 /** The filters of the log of requests, and the page of it. */
 export type RequestSearch = { readonly [Name in RequestFilter | "page"]?: string } & {
   readonly state?: RequestFilterState;
+  /** Only requests that failed. */
+  readonly failed?: "yes";
 };
 type RequestFilterState = (typeof REQUEST_STATES)[number];
 
 export function requestSearch(given: Given): RequestSearch {
   const texts = textsIn(given, [...REQUEST_TEXTS, ...REQUEST_BOUNDS, "page"]);
   const state = wordIn(given, "state", REQUEST_STATES);
-  return state === undefined ? texts : { ...texts, state };
+  const failed = wordIn(given, "failed", ["yes"]);
+  return { ...texts, ...(state && { state }), ...(failed && { failed }) };
 }
 
 export const AUDIT_TEXTS = ["from", "to", "actor", "method", "resource"] as const;

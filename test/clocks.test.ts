@@ -19,6 +19,7 @@ const DATES: Readonly<Record<string, string>> = {
   "src/cli/account.ts": "part of an id",
   "src/cli/arguments.ts": "the first day that a command asks for",
   "src/cli/correction.ts": "part of an id",
+  "src/cli/import-litellm.ts": "which keys of another gateway have expired",
   "src/cli/prices.ts": "when a snapshot was made",
   "src/cli/store.ts": "the date of an act in the audit log",
   "src/cli/top.ts": "from when to when it asks",

@@ -8,6 +8,7 @@ import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { auditWords } from "../copy/en-audit.ts";
 import { clockTime } from "../format.ts";
+import { type KeyNames, useKeyNames } from "../keys/key-names.ts";
 import { download } from "../parts/download.ts";
 import { Choice, Field } from "../parts/field.tsx";
 import { LateDetails } from "../parts/late-details.tsx";
@@ -16,9 +17,11 @@ import { Page } from "../parts/page.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { AUDIT_TEXTS, type AuditSearch } from "../search.ts";
 import { AUDIT_RESULTS } from "../states.ts";
 import { useSignedIn } from "../shell/session.ts";
+import { changesOf, sentenceOf } from "./sentence.ts";
 
 const PAGE_SIZE = 100;
 const LOOKS = { unspecified: "tag", done: "tag good", unchanged: "tag", refused: "tag bad" } as const;
@@ -65,17 +68,7 @@ function Log({ account, search }: LogParts): ReactNode {
       <Loaded of={events} what={words.pages.audit}>
         {({ auditEvents, nextPageToken }) => (
           <>
-            {auditEvents.length === 0 ? (
-              <p className="soft">{auditWords.none}</p>
-            ) : (
-              <Table
-                label={words.pages.audit}
-                columns={COLUMNS}
-                rows={auditEvents}
-                keyOf={({ sequence }) => sequence.toString()}
-                isWhole
-              />
-            )}
+            <Events events={auditEvents} account={account} />
             <Pager page={page} next={nextPageToken} first={auditWords.newest} more={auditWords.older} />
             <span>
               <button className="button" type="button" disabled={save.isPending} onClick={() => save.mutate()}>
@@ -89,34 +82,38 @@ function Log({ account, search }: LogParts): ReactNode {
   );
 }
 
-const COLUMNS: readonly Column<AuditEvent>[] = [
+function Events({ events, account }: { readonly events: readonly AuditEvent[]; readonly account: string }): ReactNode {
+  const keys = events.map(({ resource }) => resource.split("/")).filter(([collection]) => collection === "keys");
+  const names = useKeyNames(
+    keys.map(([, id = ""]) => id),
+    { account },
+  );
+  if (events.length === 0) return <p className="soft">{auditWords.none}</p>;
+  if (names === undefined) return <Waiting height={480} />;
+  const keyOf = ({ sequence }: AuditEvent): string => sequence.toString();
+  return <Table label={words.pages.audit} columns={columnsOf(names)} rows={events} keyOf={keyOf} isWhole />;
+}
+
+const columnsOf = (names: KeyNames): readonly Column<AuditEvent>[] => [
   {
     name: auditWords.time,
     cell: ({ time }) => <span className="when">{time === undefined ? "" : clockTime(time)}</span>,
   },
-  { name: auditWords.who, cell: (event) => <Who event={event} /> },
-  { name: auditWords.what, cell: ({ method }) => <Method name={method} /> },
-  { name: auditWords.on, cell: ({ resource }) => <code className="id">{resource}</code>, isExtra: true },
+  { name: auditWords.what, cell: (event) => <What event={event} names={names} /> },
   {
     name: auditWords.result,
-    cell: ({ result, reason }) => (
-      <span className={LOOKS[result]}>
-        {auditWords.results[result]}
-        {reason !== "" && `: ${reason}`}
-      </span>
-    ),
+    cell: ({ result }) => <span className={LOOKS[result]}>{auditWords.results[result]}</span>,
+    isExtra: true,
   },
-  { name: auditWords.change, cell: (event) => <Change event={event} />, isExtra: true },
+  { name: auditWords.who, cell: (event) => <Who event={event} />, isExtra: true },
 ];
 
-/** It breaks before its method where there is no room for both. */
-function Method({ name }: { readonly name: string }): ReactNode {
-  const [service = "", method] = name.split(".");
-  if (method === undefined) return name;
+/** The sentence, and all that the log has behind it. */
+function What({ event, names }: { readonly event: AuditEvent; readonly names: KeyNames }): ReactNode {
   return (
     <>
-      {service}.<wbr />
-      {method}
+      <span className="sentence">{sentenceOf(event, names)}</span>
+      <Change event={event} />
     </>
   );
 }
@@ -135,16 +132,17 @@ function Who({ event: { actor } }: { readonly event: AuditEvent }): ReactNode {
 }
 
 function Change({ event }: { readonly event: AuditEvent }): ReactNode {
-  const { before, after, actor, transferId, accountId } = event;
+  const { method, resource, actor, transferId, accountId, reason } = event;
   const facts = [
-    [auditWords.before, before],
-    [auditWords.after, after],
+    [auditWords.method, method],
+    [auditWords.resource, resource],
+    [auditWords.reason, reason],
+    ...changesOf(event).map(({ field, was, is }) => [field, auditWords.values(was, is)]),
     [auditWords.account, accountId],
     [auditWords.entry, transferId],
     [auditWords.address, actor?.address ?? ""],
     [auditWords.request, actor?.requestId ?? ""],
   ].filter(([, text]) => text !== "");
-  if (facts.length === 0) return "";
   return (
     <LateDetails className="more" summary={auditWords.facts}>
       {() => (

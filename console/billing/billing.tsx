@@ -22,6 +22,7 @@ import { BalanceFigures } from "./balance-figures.tsx";
 import { Payments, usePayments } from "./payments.tsx";
 import { Redeem } from "./redeem.tsx";
 import { Returned } from "./returned.tsx";
+import { Summary } from "./summary.tsx";
 
 const PAGE_SIZE = 500;
 
@@ -61,10 +62,9 @@ export function Billing(): ReactNode {
 
 function Statement(): ReactNode {
   const { account } = useSignedIn();
-  const { month = dayText(new Date()).slice(0, 7), page = "" } = useSearch({ from: "/billing" });
+  const { month = dayText(new Date()).slice(0, 7), journal } = useSearch({ from: "/billing" });
   const navigate = useNavigate({ from: "/billing" });
   const period = { id: account, from: `${month}-01`, to: lastDayOf(month) };
-  const statement = useQuery(ask(getStatement, { ...period, pageSize: PAGE_SIZE, pageToken: page }, account));
   const save = useMutation({
     mutationFn: () =>
       download(fileAddress(getStatement, period, { format: "csv" }), `statement-${account}-${month}.csv`, account),
@@ -91,10 +91,37 @@ function Statement(): ReactNode {
         </div>
       </div>
       {save.error !== null && <Problem error={save.error} what={words.errors.load(billingWords.statement)} />}
-      <Loaded of={statement} what={billingWords.statement}>
-        {(booked) => <Booked statement={booked} />}
-      </Loaded>
+      <span className="no-print">
+        <Link
+          from="/billing"
+          to="/billing"
+          className="button"
+          search={(before) => ({ ...before, journal: journal === undefined ? "open" : undefined, page: undefined })}
+        >
+          {journal === undefined ? billingWords.showJournal : billingWords.showCosts}
+        </Link>
+      </span>
+      {journal === undefined ? <Summary fromDay={period.from} toDay={period.to} /> : <Journal {...period} />}
     </section>
+  );
+}
+
+interface Period {
+  /** The id of the account. */
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every entry of the ledger with the balance after it. */
+function Journal(period: Period): ReactNode {
+  const { account } = useSignedIn();
+  const { page = "" } = useSearch({ from: "/billing" });
+  const statement = useQuery(ask(getStatement, { ...period, pageSize: PAGE_SIZE, pageToken: page }, account));
+  return (
+    <Loaded of={statement} what={billingWords.statement}>
+      {(booked) => <Booked statement={booked} />}
+    </Loaded>
   );
 }
 

@@ -6,6 +6,8 @@ export const billingWords = {
   spent: "Total spent",
   granted: "Total credited",
   statement: "Statement",
+  showJournal: "Show ledger entries",
+  showCosts: "Show cost by day, model and key",
   month: "Month",
   csv: "Download CSV",
   print: "Print",
@@ -27,6 +29,19 @@ export const billingWords = {
   repeated: "This account redeemed the code before. Nothing changed.",
   worth: "Code value",
   now: "New balance",
+} as const;
+
+/** Those of the costs by day, model and key. */
+export const summaryWords = {
+  title: "Cost by day, model and key",
+  byKey: "Show keys",
+  none: "No request ended in this month.",
+  cut: (rows: string) => `Only the first ${rows} sums of the month are shown. The page Usage has all of them.`,
+  day: "Day (UTC)",
+  model: "Model",
+  key: "Key",
+  requests: "Requests",
+  cost: "Cost",
 } as const;
 
 /** Those of payments by card. */

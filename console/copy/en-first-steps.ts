@@ -8,7 +8,12 @@ export const stepWords = {
   done: "done",
   open: "to do",
   steps: {
-    upstream: { name: "Add an upstream", about: "Enter the API key of a provider, or the address of your own server." },
+    upstream: {
+      name: "Add an upstream",
+      about:
+        "Enter the API key of a provider, or the address of your own server. It replaces the built-in upstream sim: " +
+        "its model sim-1 is not served any more.",
+    },
     models: { name: "Choose the models to serve", about: "Clients request a model by its name." },
     account: { name: "Create an account with credit", about: "Accounts pay for requests." },
     member: { name: "Invite a member", about: "Members create keys and see the usage of their account." },

@@ -77,6 +77,7 @@ export const keyWords = {
   noLimits: "The key has no limits. Budgets and limits of the account still apply.",
   used: (used: string, limit: string) => `${used} of ${limit}`,
   usedUp: "used up",
+  usedUntil: (when: string) => `used up; it starts again on ${when}`,
   heldNow: (held: string) => `${held} more is reserved for running requests`,
   limitNames: {
     day: "Daily budget",

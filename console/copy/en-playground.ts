@@ -15,7 +15,7 @@ export const playgroundWords = {
   temperature: "Temperature",
   outputMax: "Max. output tokens",
   code: "The same call as code",
-  estimate: (least: string, most: string) => `Costs ${least} to ${most}`,
+  estimate: (least: string, most: string) => `Costs at most ${most}: ${least} for the message, the rest for the answer`,
   estimateFree: "This model is free",
   refusedBefore: "This request would be refused:",
   receipt: (cost: string, tokens: string) => `${cost} · ${tokens} tokens`,

@@ -112,6 +112,8 @@ export const words = {
     passwordRule: "At least 10 characters. Several words are safer than one.",
     go: "Become the operator",
     failed: "The operator was not created.",
+    usedTitle: "This link was used already",
+    usedAbout: "This gateway has its first operator. Sign in, or ask an operator to invite you.",
   },
   notFound: {
     title: "Page not found",

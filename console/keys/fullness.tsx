@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import type { Key } from "../../gen/console/key_service.js";
 import { keyWords } from "../copy/en-keys.ts";
-import { count, money, percent } from "../format.ts";
+import { count, dateTime, money, percent } from "../format.ts";
 
 /** From this share of a limit on its bar changes its colour. */
 const NEARLY = 0.8;
@@ -15,6 +15,8 @@ interface Fullness {
   readonly held: bigint;
   readonly limit: bigint;
   readonly write: (value: bigint) => string;
+  /** When a budget starts again; absent where it never does. */
+  readonly startsAgain?: Date;
 }
 
 /** Of the limits that the key has, in the order of the page. */
@@ -22,17 +24,22 @@ function fullnessOf({ settings, figures }: Key): readonly Fullness[] {
   if (settings === undefined || figures === undefined) return [];
   const { heldNanos } = figures;
   const names = keyWords.limitNames;
-  const budget = (name: string, used: bigint, limit: bigint): Fullness => ({
+  const budget = (name: string, used: bigint, limit: bigint, startsAgain?: Date): Fullness => ({
     name,
     used,
     limit,
     held: heldNanos,
     write: money,
+    ...(startsAgain && { startsAgain }),
   });
+  const now = new Date();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  const nextDay = new Date(Date.UTC(year, month, now.getUTCDate() + 1));
+  const nextMonth = new Date(Date.UTC(year, month + 1));
   const rate = (name: string, used: bigint, limit: bigint): Fullness => ({ name, used, limit, held: 0n, write: count });
   const all = [
-    budget(names.day, figures.spentDayNanos, settings.budgetDayNanos),
-    budget(names.month, figures.spentMonthNanos, settings.budgetMonthNanos),
+    budget(names.day, figures.spentDayNanos, settings.budgetDayNanos, nextDay),
+    budget(names.month, figures.spentMonthNanos, settings.budgetMonthNanos, nextMonth),
     budget(names.total, figures.spentTotalNanos, settings.budgetTotalNanos),
     rate(names.requests, figures.requestsUsed, settings.requestsPerMinute),
     rate(names.tokens, figures.tokensUsed, settings.tokensPerMinute),
@@ -74,7 +81,12 @@ export function Fullnesses({ shownKey }: { readonly shownKey: Key }): ReactNode 
               <dt className="soft">{one.name}</dt>
               <dd className="figures-line">
                 {keyWords.used(one.write(one.used), one.write(one.limit))}
-                {one.used >= one.limit && <strong className="wrong"> {keyWords.usedUp}</strong>}
+                {one.used >= one.limit && (
+                  <strong className="wrong">
+                    {" "}
+                    {one.startsAgain === undefined ? keyWords.usedUp : keyWords.usedUntil(dateTime(one.startsAgain))}
+                  </strong>
+                )}
               </dd>
               {one.held > 0n && <dd className="soft">{keyWords.heldNow(one.write(one.held))}</dd>}
               <dd>

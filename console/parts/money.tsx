@@ -1,6 +1,6 @@
-/** An amount to the last nano-dollar: what is smaller than a cent is there, and smaller. */
+/** An amount as people scan it, with all its digits on hover and for a screen reader. */
 import type { ReactNode } from "react";
-import { moneyParts } from "../format.ts";
+import { money, moneyParts, scannedNanos } from "../format.ts";
 
 /** What digits that are not there take, so that amounts in a column stand point under point. */
 const FIGURE_SPACE = "\u2007";
@@ -13,10 +13,11 @@ export interface MoneyFace {
 }
 
 export function Money({ nanos, isAligned = false }: MoneyFace): ReactNode {
-  const { main, fine } = moneyParts(nanos);
+  const scanned = scannedNanos(nanos);
+  const { main, fine } = moneyParts(scanned);
   const padding = isAligned ? FIGURE_SPACE.repeat(FINE_DIGITS - fine.length) : "";
-  return (
-    <data value={nanos.toString()}>
+  const shown = (
+    <>
       {main}
       {fine + padding !== "" && (
         <span className="fine">
@@ -24,6 +25,13 @@ export function Money({ nanos, isAligned = false }: MoneyFace): ReactNode {
           {padding}
         </span>
       )}
+    </>
+  );
+  if (scanned === nanos) return <data value={nanos.toString()}>{shown}</data>;
+  return (
+    <data value={nanos.toString()} title={money(nanos)}>
+      <span aria-hidden="true">{shown}</span>
+      <span className="hidden-text">{money(nanos)}</span>
     </data>
   );
 }

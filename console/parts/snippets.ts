@@ -123,11 +123,16 @@ func main() {
 	text, _ := io.ReadAll(answer.Body)
 	fmt.Println(string(text))
 }`,
-  grpc: ({ origin, secret, model, text }) => `# The address of gRPC is another one: ask your operator.
+  grpc: ({
+    origin,
+    secret,
+    model,
+    text,
+  }) => `# Put the port of gRPC in place of GRPC_PORT: TOLLGATE_GRPC sets it, 8081 by default.
 grpcurl -plaintext -H "authorization: Bearer ${secret}" -d ${shellQuoted(
     `{"generation": {"model": ${model}, "prompt": {"messages": [{"role": "ROLE_USER", "parts": [{"text": {"text": ${text}}}]}]}}}`,
   )} \\
-  ${new URL(origin).hostname}:8081 tollgate.v1.InferenceService/StreamGenerate`,
+  ${new URL(origin).hostname}:GRPC_PORT tollgate.v1.InferenceService/StreamGenerate`,
 };
 
 /** As Codex reads it on its command line, which changes no file of the reader's. */

@@ -60,9 +60,9 @@ function Form(): ReactNode {
           <Field
             key={name}
             label={requestWords.fields[name]}
-            hint={name === "reason" ? requestWords.reasonRule : undefined}
+            hint={name === "reason" || name === "status" ? requestWords.rules[name] : undefined}
             type={name === "from" || name === "to" ? "datetime-local" : "text"}
-            inputMode={name === "status" || name.endsWith("Ms") ? "numeric" : undefined}
+            inputMode={name.endsWith("Ms") ? "numeric" : undefined}
             value={typed[name]}
             wrong={wrongIn(name, typed[name])}
             onChange={({ currentTarget: { value } }) => type(name, value)}

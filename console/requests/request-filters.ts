@@ -17,7 +17,8 @@ export function askedOf(search: RequestSearch): RequestFields<ListRequestsReques
     tag: search.tag ?? "",
     query: search.find ?? "",
     ...(search.state === undefined ? {} : { state: search.state }),
-    httpStatus: numberOf(search.status) ?? 0,
+    failed: search.failed === "yes",
+    ...statusOf(search.status ?? ""),
     minCostNanos: parseMoney(search.leastCost ?? ""),
     maxCostNanos: parseMoney(search.mostCost ?? ""),
     minTotalMs: numberOf(search.leastMs),
@@ -37,6 +38,7 @@ export function wrongIn(name: RequestFilter, text: string): string | undefined {
   if (text === "") return undefined;
   switch (name) {
     case "status":
+      return STATUS_CLASS.test(text) ? undefined : wrongWhole(text);
     case "leastMs":
     case "mostMs":
       return wrongWhole(text);
@@ -49,6 +51,15 @@ export function wrongIn(name: RequestFilter, text: string): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Such as 4xx. */
+const STATUS_CLASS = /^[1-5]xx$/;
+
+/** One status such as 404, or all of a class such as 4xx. */
+function statusOf(text: string): Pick<RequestFields<ListRequestsRequest>, "minHttpStatus" | "maxHttpStatus"> {
+  const least = STATUS_CLASS.test(text) ? Number(text.charAt(0)) * 100 : (numberOf(text) ?? 0);
+  return { minHttpStatus: least, maxHttpStatus: STATUS_CLASS.test(text) ? least + 99 : least };
 }
 
 function numberOf(text: string | undefined): number | undefined {

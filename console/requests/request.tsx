@@ -7,14 +7,18 @@ import { getRequest, type RequestDetail, type RequestRecord } from "../../gen/co
 import { ask } from "../api/queries.ts";
 import { affinityWords, requestWords } from "../copy/en-requests.ts";
 import { count, dateTime, dayText, milliseconds, money } from "../format.ts";
+import { type KeyNames, useKeyNames } from "../keys/key-names.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Entries } from "../parts/entries.tsx";
 import { type Fact, FactList } from "../parts/fact-list.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { KeyLink, UpstreamLink } from "../parts/named-links.tsx";
 import { Page } from "../parts/page.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { Content } from "./content.tsx";
+import { Failure } from "./failure.tsx";
 import { TokenTable } from "./token-table.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
@@ -45,13 +49,16 @@ interface ShownParts {
 function Shown({ request, entries, archivedBefore }: ShownParts): ReactNode {
   const { isOperator } = useSignedIn();
   const { id } = request;
+  const names = useKeyNames([request.keyId, keyIn(request.detail)]);
+  if (names === undefined) return <Waiting height={600} />;
   return (
     <Page
       title={requestWords.title(id)}
       about={<Link to="/requests">← {requestWords.back}</Link>}
       actions={<CopyButton text={id} what={requestWords.copyId} />}
     >
-      <Facts request={request} />
+      {request.detail?.errorReason !== undefined && <Failure detail={request.detail} names={names} />}
+      <Facts request={request} names={names} />
       <section className="card stack">
         <h2>{requestWords.attempts}</h2>
         <Waterfall request={request} />
@@ -86,6 +93,12 @@ function Shown({ request, entries, archivedBefore }: ShownParts): ReactNode {
   );
 }
 
+/** The key whose limit was reached, which may be the one that made the request's; empty where it was no key's. */
+function keyIn(detail: RequestDetail | undefined): string {
+  const [kind, id = ""] = (detail?.limitOwner ?? "").split(" ");
+  return kind === "key" ? id : "";
+}
+
 /** Whether the request went to the target of its session, and what names the session. */
 function affinityText({ affinity, affinitySource }: RequestDetail): string | undefined {
   if (affinity === undefined || affinitySource === undefined) return undefined;
@@ -103,7 +116,7 @@ function parametersText({ parameters }: RequestDetail): string | undefined {
     .join("; ");
 }
 
-function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
+function Facts({ request, names }: { readonly request: RequestRecord; readonly names: KeyNames }): ReactNode {
   const { detail } = request;
   const amount = (nanos: bigint | undefined): string | undefined =>
     nanos === undefined || nanos === 0n ? undefined : money(nanos);
@@ -111,14 +124,9 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
     [requestWords.state, <StateTag state={request.state} />],
     [requestWords.model, request.model],
     [requestWords.askedModel, detail?.askedModel],
-    [requestWords.upstream, request.upstream],
+    [requestWords.upstream, request.upstream === "" ? undefined : <UpstreamLink name={request.upstream} />],
     [requestWords.served, request.served?.model],
-    [
-      requestWords.key,
-      <Link to="/keys/$id" params={{ id: request.keyId }}>
-        {request.keyId}
-      </Link>,
-    ],
+    [requestWords.key, <KeyLink id={request.keyId} name={names.get(request.keyId)} />],
     [requestWords.charged, money(request.chargedNanos)],
     [requestWords.held, money(request.holdNanos)],
     [requestWords.refunded, amount(request.refundedNanos)],
@@ -126,7 +134,6 @@ function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
     [requestWords.operatorCost, request.operatorCostNanos === undefined ? undefined : money(request.operatorCostNanos)],
     [requestWords.margin, request.marginNanos === undefined ? undefined : money(request.marginNanos)],
     [requestWords.source, requestWords.sources[request.usageSource]],
-    [requestWords.reason, detail?.errorReason],
     [requestWords.status, detail === undefined || detail.httpStatus === 0 ? undefined : detail.httpStatus],
     [requestWords.path, detail?.path],
     [requestWords.first, detail?.firstTokenMs === undefined ? undefined : milliseconds(detail.firstTokenMs)],

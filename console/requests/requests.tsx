@@ -2,21 +2,25 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { listRequests, type RequestRecord } from "../../gen/console/usage_service.js";
+import { listRequests, type RequestDetail, type RequestRecord } from "../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { requestWords } from "../copy/en-requests.ts";
 import { clockTime, count, milliseconds } from "../format.ts";
+import { type KeyNames, useKeyNames } from "../keys/key-names.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { saveText } from "../parts/download.ts";
+import { KeyLink, UpstreamLink } from "../parts/named-links.tsx";
 import { Page } from "../parts/page.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { FilterForm } from "./filter-form.tsx";
+import { OutcomeFilter } from "./outcome-filter.tsx";
 import { askedOf, countOf } from "./request-filters.ts";
 import { requestsCsv } from "./requests-csv.ts";
 import { inputOf, outputOf } from "./tokens.ts";
@@ -35,15 +39,18 @@ export function Requests(): ReactNode {
     placeholderData: keepPreviousData,
     refetchInterval: isLive && page === undefined ? LIVE_MS : false,
   });
+  const isLiveLost = isLive && list.failureCount > 0;
   const live = (
     <button className="button" type="button" aria-pressed={isLive} onClick={() => setLive(!isLive)}>
-      <span className={isLive ? "dot on" : "dot"} aria-hidden="true" />
+      <span className={isLive && !isLiveLost ? "dot on" : "dot"} aria-hidden="true" />
       {requestWords.live}
+      {isLiveLost && <span role="status">({requestWords.liveFailed})</span>}
     </button>
   );
   return (
     <Page title={words.pages.requests} about={requestWords.about} actions={live}>
       <OpenById />
+      <OutcomeFilter />
       <FilterForm />
       <Loaded of={list} what={words.pages.requests} height={480}>
         {({ requests, nextPageToken }) => (
@@ -70,8 +77,10 @@ export function Requests(): ReactNode {
 }
 
 function Found({ requests, isFiltered }: FoundParts): ReactNode {
+  const names = useKeyNames(requests.map(({ keyId }) => keyId));
+  if (names === undefined) return <Waiting height={480} />;
   if (requests.length > 0)
-    return <Table label={words.pages.requests} columns={COLUMNS} rows={requests} keyOf={({ id }) => id} />;
+    return <Table label={words.pages.requests} columns={columnsOf(names)} rows={requests} keyOf={({ id }) => id} />;
   if (isFiltered) return <p className="soft">{requestWords.noneFound}</p>;
   return (
     <Empty title={requestWords.emptyTitle} about={requestWords.emptyAbout}>
@@ -110,19 +119,21 @@ function OpenById(): ReactNode {
   );
 }
 
-const COLUMNS: readonly Column<RequestRecord>[] = [
+const columnsOf = (names: KeyNames): readonly Column<RequestRecord>[] => [
   {
     name: requestWords.time,
     cell: ({ id, createTime }) => (
       <Link to="/requests/$id" params={{ id }}>
-        {createTime === undefined ? id : clockTime(createTime)}
+        <span className="when">{createTime === undefined ? id : clockTime(createTime)}</span>
       </Link>
     ),
   },
   { name: requestWords.model, cell: ({ model }) => model },
   { name: requestWords.state, cell: ({ state }) => <StateTag state={state} /> },
-  { name: requestWords.upstream, cell: ({ upstream }) => upstream, isExtra: true },
-  { name: requestWords.key, cell: ({ keyId }) => <code className="id">{keyId}</code>, isExtra: true },
+  { name: requestWords.status, cell: ({ detail }) => <Status detail={detail} /> },
+  { name: requestWords.reason, cell: ({ detail }) => <small>{detail?.errorReason}</small>, isExtra: true },
+  { name: requestWords.upstream, cell: ({ upstream }) => <UpstreamLink name={upstream} />, isExtra: true },
+  { name: requestWords.key, cell: ({ keyId }) => <KeyLink id={keyId} name={names.get(keyId)} />, isExtra: true },
   {
     name: requestWords.tokens,
     cell: ({ usage }) => `${count(inputOf(usage))} / ${count(outputOf(usage))}`,
@@ -138,3 +149,9 @@ const COLUMNS: readonly Column<RequestRecord>[] = [
   },
   { name: requestWords.cost, cell: ({ chargedNanos }) => <Money nanos={chargedNanos} isAligned />, isNumber: true },
 ];
+
+function Status({ detail }: { readonly detail: RequestDetail | undefined }): ReactNode {
+  if (detail === undefined || detail.httpStatus === 0) return "";
+  const { httpStatus } = detail;
+  return <span className={detail.errorReason === undefined ? "tag" : "tag bad"}>{httpStatus}</span>;
+}

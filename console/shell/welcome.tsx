@@ -1,10 +1,10 @@
 /** Where the link of a gateway's first start leads: its first operator is made here. */
-import { useMutation } from "@tanstack/react-query";
-import { useLocation, useNavigate } from "@tanstack/react-router";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useLocation, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { createFirstOperator, getSession } from "../../gen/console/identity_service.js";
+import { createFirstOperator, getSession, getSignIn } from "../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
-import { forget } from "../api/queries.ts";
+import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -22,6 +22,8 @@ export function Welcome(): ReactNode {
       await navigate({ to: "/", replace: true });
     },
   });
+  const ways = useQuery(ask(getSignIn, {}));
+  if (hash !== "" && ways.data?.firstOperatorMissing === false) return <Used />;
   return (
     <LinkGate
       title={words.welcome.title}
@@ -43,6 +45,17 @@ export function Welcome(): ReactNode {
           {words.welcome.go}
         </button>
       </form>
+    </LinkGate>
+  );
+}
+
+/** The link is for one person, so that a later reader need not fill in the form to learn that it was used. */
+function Used(): ReactNode {
+  return (
+    <LinkGate title={words.welcome.usedTitle} about={words.welcome.usedAbout} hasToken needsLink="">
+      <Link to="/" className="button main">
+        {words.signIn.go}
+      </Link>
     </LinkGate>
   );
 }

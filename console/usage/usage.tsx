@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { listKeys } from "../../gen/console/key_service.js";
 import { queryUsage, type UsageSum } from "../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { usageWords } from "../copy/en-usage.ts";
 import { count, money, roughCount, roughMoney, utcDay } from "../format.ts";
+import { useKeyNames } from "../keys/key-names.ts";
 import { Bars } from "../parts/bars.tsx";
 import { saveText } from "../parts/download.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -160,12 +160,8 @@ function keysIn(sums: readonly UsageSum[], grouped: readonly UsageGroup[]): read
 
 /** The names of keys beside their ids, asked for those that are shown; undefined while they are on their way. */
 function useNames(ids: readonly string[], areKnown: boolean): NameOf | undefined {
-  const { account } = useSignedIn();
-  const asked = [...new Set(ids)].toSorted();
-  const isAsked = areKnown && asked.length > 0;
-  const keys = useQuery({ ...ask(listKeys, { accountId: account, ids: asked }, account), enabled: isAsked });
-  if (isAsked && keys.isPending) return undefined;
-  const names = new Map(keys.data?.keys.map(({ id, settings }) => [id, settings?.name || id]));
+  const names = useKeyNames(ids, { areKnown });
+  if (names === undefined) return undefined;
   return (group, value) => {
     if (value === "" || value === OTHERS) return shownName(value);
     return group === "key" ? (names.get(value) ?? value) : group === "day" ? utcDay(value) : value;

@@ -7,11 +7,15 @@ export interface CreateKeyRequest {
   readonly accountId: string;
   readonly settings?: KeySettings | undefined;
   readonly secret: string;
+  readonly secretSha256: string;
+  readonly hint: string;
 }
 export const CreateKeyRequest: Shape = {
   account_id: "s",
   settings: ["?", () => KeySettings],
   secret: "s",
+  secret_sha256: "s",
+  hint: "s",
 };
 
 export interface KeySettings {
@@ -88,6 +92,7 @@ export interface Key {
   readonly etag: string;
   readonly figures?: KeyFigures | undefined;
   readonly managed: boolean;
+  readonly secretImported: boolean;
 }
 export const Key: Shape = {
   id: "s",
@@ -101,6 +106,7 @@ export const Key: Shape = {
   etag: "s",
   figures: ["?", () => KeyFigures],
   managed: "b",
+  secret_imported: "b",
 };
 
 export interface KeyFigures {

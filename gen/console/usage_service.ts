@@ -140,6 +140,10 @@ export interface RequestDetail {
   readonly parameters?: AppliedParameters | undefined;
   readonly cacheMarks?: CacheMarks | undefined;
   readonly cacheSavedNanos?: bigint | undefined;
+  readonly explanation: string;
+  readonly mayRetry: boolean;
+  readonly limitOwner: string;
+  readonly resetTime?: Date | undefined;
 }
 export const RequestDetail: Shape = {
   error_reason: ["?", "s"],
@@ -167,6 +171,10 @@ export const RequestDetail: Shape = {
   parameters: ["?", () => AppliedParameters],
   cache_marks: ["?", "s"],
   cache_saved_nanos: ["?", "n"],
+  explanation: "s",
+  may_retry: "b",
+  limit_owner: "s",
+  reset_time: ["?", "t"],
 };
 
 export type AffinityState = "unspecified" | "kept" | "new" | "moved";
@@ -247,6 +255,9 @@ export interface ListRequestsRequest {
   readonly endUser: string;
   readonly tag: string;
   readonly query: string;
+  readonly failed: boolean;
+  readonly minHttpStatus: number;
+  readonly maxHttpStatus: number;
 }
 export const ListRequestsRequest: Shape = {
   account_id: "s",
@@ -267,6 +278,9 @@ export const ListRequestsRequest: Shape = {
   end_user: "s",
   tag: "s",
   query: "s",
+  failed: "b",
+  min_http_status: "i",
+  max_http_status: "i",
 };
 
 export interface ListRequestsResponse {
@@ -302,6 +316,9 @@ export interface WatchRequestsRequest {
   readonly endUser: string;
   readonly tag: string;
   readonly query: string;
+  readonly failed: boolean;
+  readonly minHttpStatus: number;
+  readonly maxHttpStatus: number;
 }
 export const WatchRequestsRequest: Shape = {
   account_id: "s",
@@ -318,6 +335,9 @@ export const WatchRequestsRequest: Shape = {
   end_user: "s",
   tag: "s",
   query: "s",
+  failed: "b",
+  min_http_status: "i",
+  max_http_status: "i",
 };
 
 export interface WatchRequestsResponse {

@@ -1,14 +1,12 @@
 /** `tollgate import`: settings made from those of other programs, without a gateway. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { Command } from "commander";
-import { ConfigError } from "../config/config-error.js";
 import type { Draft } from "../import/draft.js";
 import { CommandFailure } from "./failure.js";
-import type { SoldModel } from "../serve/sold-models.js";
-import { printPart, printable, remark } from "./print.js";
-import { formatSold } from "./sold-models.js";
+import { addLiteLlmDatabaseCommand } from "./import-litellm.js";
+import { printable } from "./print.js";
+import { writeDraft } from "./write-draft.js";
 
 const KINDS = {
   litellm: {
@@ -31,18 +29,11 @@ export function addImportCommands(program: Command): void {
       .option("--out <file>", "the file to write, which must not exist (default: standard output)")
       .action(async (file: string, options: { out?: string }) => run(file, options.out, await read()));
   }
+  addLiteLlmDatabaseCommand(group);
 }
 
 async function run(file: string, out: string | undefined, read: (text: string) => Draft): Promise<void> {
-  const draft = readDraft(file, read);
-  const { renderDraft } = await import("../import/draft.js");
-  const sold = await leaveUnservedOut(draft);
-  const text = renderDraft(draft, basename(file));
-  if (out === undefined) printPart(text);
-  else writeNew(out, text);
-  for (const { what, reason } of draft.notes) remark(printable(`${what}: ${reason}`));
-  if (sold.length > 0) remark(formatSold(sold));
-  remark(`${draft.upstreams.size} upstreams and ${draft.models.size} models; ${draft.notes.length} remarks.`);
+  await writeDraft(readDraft(file, read), out, basename(file));
 }
 
 function readDraft(file: string, read: (text: string) => Draft): Draft {
@@ -56,39 +47,5 @@ function readDraft(file: string, read: (text: string) => Draft): Draft {
         cause: error,
       },
     );
-  }
-}
-
-/**
- * A model whose price nobody knows would be refused at the start, so it is told rather than written. Resolves with what
- * the others are sold at.
- */
-async function leaveUnservedOut(draft: Draft): Promise<readonly SoldModel[]> {
-  const { renderDraft, placeholders, setAside } = await import("../import/draft.js");
-  const { modelsOfFile } = await import("../serve/settings-check.js");
-  const directory = mkdtempSync(join(tmpdir(), "tollgate-import-"));
-  try {
-    const path = join(directory, "tollgate.yaml");
-    writeFileSync(path, renderDraft(draft, "it"));
-    const { unserved, sold } = await modelsOfFile(path, placeholders(draft), "tollgate.yaml");
-    for (const { id, rule } of unserved) setAside(draft, id, `it ${rule}`);
-    return sold;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems)
-      draft.notes.push({ what: "the result", reason: `needs your hand before it is right: ${problem}` });
-    return [];
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
-
-function writeNew(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { flag: "wx" });
-  } catch (error) {
-    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
-    const problem = exists ? "exists, and is not written over: name another file" : "cannot be written";
-    throw new CommandFailure(`${printable(path)} ${problem}`, "unknown", { cause: error });
   }
 }

@@ -14,6 +14,7 @@ export interface FilterOptions {
   readonly state?: RequestState;
   readonly reason: string;
   readonly status?: bigint;
+  readonly failed?: true;
   readonly minCost?: bigint;
   readonly minMs?: bigint;
   readonly user: string;
@@ -29,6 +30,7 @@ export function withFilter(command: Command): Command {
     .option("--upstream <id>", "only of this upstream", "")
     .option("--state <state>", `only with this state: ${STATES.words.join(", ")}`, STATES.read)
     .option("--reason <word>", "only with this error reason, such as RATE_LIMITED", "")
+    .option("--failed", "only failed requests")
     .option("--status <code>", "only with this HTTP status", readWhole)
     .option("--min-cost <usd>", "only with at least this cost", readUsd)
     .option("--min-ms <ms>", "only with at least this duration", readWhole)
@@ -53,5 +55,8 @@ export function filterOf(options: FilterOptions): WatchRequestsRequest {
     endUser: options.user,
     tag: options.tag,
     query: options.query,
+    failed: options.failed ?? false,
+    minHttpStatus: 0,
+    maxHttpStatus: 0,
   };
 }

@@ -239,6 +239,7 @@ function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
     ["asked model", detail.askedModel],
     ["status", detail.httpStatus === 0 ? "" : `${detail.httpStatus}`],
     ["reason", detail.errorReason === undefined ? "" : reason],
+    ["what happened", detail.explanation],
     ["why", inUsd(detail.facts)],
     ["format", detail.format],
     ["first token ms", timeMs(detail.firstTokenMs)],

@@ -24,7 +24,14 @@ const ABOUT = JSON.stringify({
     "Gemini embeddings": "POST /v1/models/{model}:embedContent",
     gRPC: "tollgate.v1.InferenceService",
   },
-  links: { models: "/v1/models", management: "/api/v1", live: "/livez", ready: "/readyz", openapi: "/openapi.json" },
+  links: {
+    console: "/console",
+    models: "/v1/models",
+    management: "/api/v1",
+    live: "/livez",
+    ready: "/readyz",
+    openapi: "/openapi.json",
+  },
 });
 
 const PUBLIC = { config: { permission: "public" } } as const;

@@ -18,6 +18,7 @@ import { BodyGate } from "./body-gate.js";
 import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
 import { addConsoleRoutes } from "./console.js";
+import { compressAnswers } from "./compression.js";
 import { Cors } from "./cors.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
@@ -264,6 +265,7 @@ function frameworkOf(
       void refuseBrokenPath(front, routes, request, reply, error.code === "FST_ERR_MAX_PARAM_LENGTH");
     },
   });
+  compressAnswers(app);
   if (ordinary === undefined) throw new Error("the framework made no server");
   return { app, ordinary };
 }

@@ -41,8 +41,8 @@ export interface AuthenticationOptions {
   readonly store: StandingStore;
   readonly coordination: Pick<Coordination, "isShared" | "revisionsOf">;
   readonly peppers: Peppers;
-  /** Hears that a key was found by a digest of the root secret before. It must not throw. */
-  readonly onPrevious: (row: KeyRow, digest: Buffer, secret: string) => void;
+  /** Hears that a key was found by a digest that its use replaces. It must not throw. */
+  readonly onReplaced: (row: KeyRow, digest: Buffer, secret: string) => void;
   readonly nowMs: () => number;
   /** The clock of what is remembered: no setting of the time makes it old or keeps it young. */
   readonly monotonicMs: () => number;
@@ -61,7 +61,7 @@ export class Authentication {
   readonly #store: StandingStore;
   readonly #coordination: Pick<Coordination, "isShared" | "revisionsOf">;
   readonly #peppers: Peppers;
-  readonly #onPrevious: AuthenticationOptions["onPrevious"];
+  readonly #onReplaced: AuthenticationOptions["onReplaced"];
   readonly #nowMs: () => number;
   readonly #monotonicMs: () => number;
   readonly #entries: LRUCache<string, Entry>;
@@ -84,7 +84,7 @@ export class Authentication {
     this.#store = options.store;
     this.#coordination = options.coordination;
     this.#peppers = options.peppers;
-    this.#onPrevious = options.onPrevious;
+    this.#onReplaced = options.onReplaced;
     this.#nowMs = options.nowMs;
     this.#monotonicMs = options.monotonicMs;
     this.#sweptMs = options.monotonicMs();
@@ -188,7 +188,7 @@ export class Authentication {
     }
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: readMs };
     if (!this.mayHaveChanged(standing.caller, changeCount)) this.#remember(secret, entry);
-    if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
+    if (this.#peppers.isReplaced(digest)) this.#onReplaced(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
   }
 

@@ -2,6 +2,7 @@
 import type { Key, KeySettings } from "../api/index.js";
 import { GatewayError } from "../base/errors.js";
 import type { Caller, CallerUser } from "./caller.js";
+import type { ImportedSecret } from "./imported-secret.js";
 import { type Role, scopesWithin } from "./roles.js";
 import { isHiddenId } from "./key-id.js";
 import { newSettings, settingName } from "./key-settings.js";
@@ -15,6 +16,8 @@ export interface CreateKeyParams {
   readonly settings: KeySettings | undefined;
   /** A secret to import; empty or absent: one is made. */
   readonly secret?: string | undefined;
+  /** A secret to import by its digest; absent: none. */
+  readonly imported?: ImportedSecret | undefined;
   /** The key that makes it; absent: an operator does, or a settings file. */
   readonly makerId?: string | undefined;
   /** The person who makes it. */
@@ -38,7 +41,7 @@ export function grantedParams(caller: Caller, params: CreateKeyParams): CreateKe
   if (caller.hasScope("operator")) return { ...params, settings };
   if (params.accountId !== caller.accountId)
     throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: params.accountId });
-  if (params.secret !== undefined && params.secret !== "") throw scopeMissing(caller, "operator");
+  if (importsSecret(params)) throw scopeMissing(caller, "operator");
   if (makerCount(caller) >= MAKERS_MAX) {
     const problem = `has ${MAKERS_MAX} makers above it, the maximum, and cannot make keys`;
     throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: "scopes", problem: `your key ${problem}` });
@@ -46,6 +49,10 @@ export function grantedParams(caller: Caller, params: CreateKeyParams): CreateKe
   const granted = inherited(settings, boundsOf(caller));
   requireMayGrant(caller, granted);
   return { ...params, settings: granted, makerId: caller.keyId };
+}
+
+function importsSecret({ secret = "", imported }: CreateKeyParams): boolean {
+  return secret !== "" || imported !== undefined;
 }
 
 /** Throws SCOPE_MISSING or KEY_TOO_WIDE where the settings go beyond the caller's own. */
@@ -123,7 +130,7 @@ function paramsOfUser(caller: Caller, user: CallerUser, params: CreateKeyParams)
   if (user.role !== "operator") {
     if (params.accountId !== caller.accountId)
       throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: params.accountId });
-    if (params.secret !== undefined && params.secret !== "") throw roleMissing(user, "operator");
+    if (importsSecret(params)) throw roleMissing(user, "operator");
     requireUserMayGrant(user, params.settings ?? newSettings(undefined));
   }
   return { ...params, makerUserId: user.id };

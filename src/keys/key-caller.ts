@@ -9,6 +9,7 @@ import { AddressSet } from "./address-range.js";
 import type { Caller } from "./caller.js";
 import { lowered } from "./within.js";
 import { type Role, roleMay, scopesWithin } from "./roles.js";
+import { isImported } from "./secret.js";
 import { GlobSet, MODEL_NAME_LENGTH_MAX } from "./glob.js";
 
 export const FIRST_REVISION = 1;
@@ -28,6 +29,7 @@ export function keyOf(row: KeyRow): Key {
     revokeTime: row.revokeTimeMs === null ? undefined : new Date(row.revokeTimeMs),
     etag: String(row.revision),
     managed: (row.fileState ?? "") !== "",
+    secretImported: isImported(row.digest),
   };
 }
 

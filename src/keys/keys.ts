@@ -10,11 +10,13 @@ import type { Caller } from "./caller.js";
 import { ChangePublisher } from "./change-publisher.js";
 import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
 import type { CreateKeyParams } from "./grant.js";
-import { FIRST_REVISION, keyOf } from "./key-caller.js";
+import type { ImportedSecret } from "./imported-secret.js";
+import { keyOf } from "./key-caller.js";
 import { revokedForGood, type SeededKey } from "./file-keys.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
-import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
+import { maskedSettings, type UpdateTerms } from "./key-settings.js";
+import { rowOfKey } from "./new-row.js";
 import { notMade } from "./not-made.js";
 import { searchable } from "./searchable.js";
 import { ACCOUNT, makerIdsOf, requireAlive, standingOf } from "./standing.js";
@@ -89,7 +91,7 @@ export class Keys {
       store: options.store,
       coordination: options.coordination,
       peppers: this.#peppers,
-      onPrevious: (row, digest, secret) => this.#rotation.rewrite(row, digest, secret),
+      onReplaced: (row, digest, secret) => this.#rotation.rewrite(row, digest, secret),
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs ?? (() => performance.now()),
       cacheEntriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX,
@@ -157,6 +159,7 @@ export class Keys {
    * PARAMETER_INVALID, and ALREADY_EXISTS where a key has or had the secret.
    */
   async create(params: CreateKeyParams, act: Act): Promise<KeyWithSecret> {
+    if (params.imported !== undefined) return { key: await this.#import(params, params.imported, act), secret: "" };
     const secret = params.secret === undefined || params.secret === "" ? makeSecret(this.#randomBytes) : params.secret;
     const row = this.newRow(params, secret);
     await this.#requireAccount(params.accountId);
@@ -166,6 +169,16 @@ export class Keys {
     if (!isMade) throw notMade(row, taken ?? (await this.#find(secret)).row);
     await this.#publish(row);
     return { key: keyOf(row), secret };
+  }
+
+  /** A key with a secret that only its client knows. */
+  async #import(params: CreateKeyParams, imported: ImportedSecret, act: Act): Promise<Key> {
+    const row = rowOfKey(params, imported, this.#timeMs());
+    await this.#requireAccount(params.accountId);
+    const isMade = await this.#store.keys.create(row, keyEvent(act, undefined, row));
+    if (!isMade) throw notMade(row, await this.#store.keys.get(row.id));
+    await this.#publish(row);
+    return keyOf(row);
   }
 
   /** Makes a key whose secret nobody learns, and which no list shows. */
@@ -301,20 +314,7 @@ export class Keys {
   /** The row of a new key, which is not stored yet. Throws PARAMETER_INVALID. */
   newRow(params: CreateKeyParams, secret: string, id = this.#makeId()): KeyRow {
     requireImportable(secret);
-    return searchable({
-      id,
-      accountId: params.accountId,
-      makerId: params.makerId ?? null,
-      makerUserId: params.makerUserId ?? null,
-      settings: KeySettings.encode(newSettings(params.settings)).finish(),
-      digest: this.#peppers.digestOf(secret),
-      previousDigest: null,
-      previousUntilMs: null,
-      hint: hintOf(secret),
-      createTimeMs: this.#timeMs(),
-      revokeTimeMs: null,
-      revision: FIRST_REVISION,
-    });
+    return rowOfKey(params, { id, digest: this.#peppers.digestOf(secret), hint: hintOf(secret) }, this.#timeMs());
   }
 
   /** The row of a settings file's key, and the one that has its secret already: both have one digest. */

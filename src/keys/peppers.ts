@@ -1,8 +1,9 @@
 /**
- * The keys of the digests of keys' secrets. While the root secret is rotated there are two: what is stored goes by the
- * one in force, and what was stored by the other is found as well.
+ * The keys of the digests of keys' secrets, and the digests that were imported, which have none. While the root secret
+ * is rotated there are two: what is stored goes by the one in force, and what was stored by the other is found as well.
  */
-import { digestOf, type Pepper, pepperOf, wasMadeWith } from "./secret.js";
+import { createHash } from "node:crypto";
+import { digestOf, importedDigestOf, isImported, type Pepper, pepperOf, shapeOf, wasMadeWith } from "./secret.js";
 
 export interface RootSecrets {
   /** The one in force. */
@@ -38,12 +39,20 @@ export class Peppers {
   /** All that may be stored of a secret, in the order in which to look for them. */
   digestsOf(secret: string): Buffer[] {
     const digests = this.#all.map((pepper) => digestOf(pepper, secret));
-    // One of the root secret before may be rewritten between the looks at the first and at the second.
-    return this.#previous === undefined ? digests : [...digests, ...digests.slice(0, 1)];
+    const isForeign = shapeOf(secret) === "foreign";
+    if (isForeign) digests.push(importedDigestOf(createHash("sha256").update(secret).digest()));
+    // One that is replaced may be rewritten between the look at the first digest and at its own.
+    return isForeign || this.#previous !== undefined ? [...digests, ...digests.slice(0, 1)] : digests;
   }
 
-  /** True for a digest of the root secret in force, or of the next. */
+  /** True for a digest that the use of its secret replaces: one of the root secret before, or an imported one. */
+  isReplaced(digest: Uint8Array): boolean {
+    return isImported(digest) || this.isPrevious(digest);
+  }
+
+  /** True for a digest that ends with no root secret: of the one in force, of the next, or imported. */
   stays(digest: Uint8Array): boolean {
+    if (isImported(digest)) return true;
     return this.#all.some((pepper) => pepper !== this.#previous && wasMadeWith(pepper, digest));
   }
 

@@ -1,4 +1,4 @@
-/** Rewrites the digests of the root secret before, each when its key is used, and finds the keys that are left. */
+/** Rewrites imported digests and those of the root secret before when their keys are used, and finds the keys left. */
 import type { KeyRow, KeyStore } from "../store/store.js";
 import { findKey } from "./authentication.js";
 import type { Peppers } from "./peppers.js";
@@ -50,7 +50,7 @@ export class Rotation {
   async findNamed(store: KeyStore, secret: string): ReturnType<typeof findKey> {
     const found = await findKey(store, this.peppers.digestsOf(secret));
     const { row, digest } = found;
-    if (row === undefined || !this.peppers.isPrevious(digest)) return found;
+    if (row === undefined || !this.peppers.isReplaced(digest)) return found;
     const isRewritten = await this.rewritten(row.id, digest, secret);
     return isRewritten ? { row, digest: this.peppers.digestOf(secret) } : found;
   }

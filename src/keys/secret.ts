@@ -80,6 +80,19 @@ export function digestOf({ key, id }: Pepper, secret: string): Buffer {
   return Buffer.concat([createHmac("sha256", key).update(secret).digest(), id]);
 }
 
+/** Names the digests that another gateway made without a pepper: SHA-256 of the secret. */
+const IMPORTED_ID = Buffer.from("sha2");
+
+/** What is stored of a secret that was imported by its SHA-256, until it is used. */
+export function importedDigestOf(sha256: Uint8Array): Buffer {
+  return Buffer.concat([sha256, IMPORTED_ID]);
+}
+
+/** True where the digest was imported. */
+export function isImported(digest: Uint8Array): boolean {
+  return IMPORTED_ID.equals(digest.subarray(DIGEST_BYTES));
+}
+
 /** True where this pepper made the digest. */
 export function wasMadeWith({ id }: Pepper, digest: Uint8Array): boolean {
   return id.equals(digest.subarray(DIGEST_BYTES));

@@ -15,7 +15,10 @@ export interface RecordFilter {
   readonly tag?: string | undefined;
   /** What the ledger did with the money; the ledger has the last word. */
   readonly charge?: Charge | undefined;
-  readonly status?: number | undefined;
+  /** What did not end well. */
+  readonly isFailed?: boolean | undefined;
+  readonly statusMin?: number | undefined;
+  readonly statusMax?: number | undefined;
   readonly costMinNanos?: number | undefined;
   readonly costMaxNanos?: number | undefined;
   readonly totalMinMs?: number | undefined;
@@ -59,7 +62,12 @@ export function testOf(chunk: Chunk, filter: RecordFilter, by: AskedTime = "endT
     const tags = columnOf(facts, "tags");
     tests.push((row) => having.has(valueAt(tags, row)));
   }
-  if (filter.status !== undefined) range("status", filter.status, filter.status);
+  if (filter.isFailed === true) {
+    const reason = columnOf(facts, "reason");
+    tests.push((row) => valueAt(reason, row) !== 0);
+  }
+  if (filter.statusMin !== undefined || filter.statusMax !== undefined)
+    range("status", filter.statusMin ?? 0, filter.statusMax ?? Infinity);
   if (filter.costMinNanos !== undefined || filter.costMaxNanos !== undefined)
     range("costNanos", filter.costMinNanos ?? 0, filter.costMaxNanos ?? Infinity);
   if (filter.totalMinMs !== undefined || filter.totalMaxMs !== undefined)
@@ -124,11 +132,13 @@ export function isSettled(usageSource: number): boolean {
 
 /** The same of one record that is in no chunk yet. */
 export function rowPasses(row: RecordRow, filter: RecordFilter): boolean {
-  const { names, tag, status, costMinNanos = 0, costMaxNanos = Infinity, totalMinMs, totalMaxMs, id } = filter;
+  const { names, tag, costMinNanos = 0, costMaxNanos = Infinity, totalMinMs, totalMaxMs, id } = filter;
+  const { isFailed = false, statusMin = 0, statusMax = Infinity } = filter;
   for (const [name, wanted] of Object.entries(names) as [NameColumn, string][]) if (row[name] !== wanted) return false;
   if (row.endTimeMs < filter.fromMs || row.endTimeMs > filter.toMs) return false;
   if (tag !== undefined && !row.tags.split("\n").includes(tag)) return false;
-  if (status !== undefined && row.status !== status) return false;
+  if (isFailed && row.reason === "") return false;
+  if (row.status < statusMin || row.status > statusMax) return false;
   if (row.costNanos < costMinNanos || row.costNanos > costMaxNanos) return false;
   if (totalMinMs !== undefined && row.total < storedTime(totalMinMs)) return false;
   if (totalMaxMs !== undefined && (row.total === 0 || row.total > storedTime(totalMaxMs))) return false;

@@ -8,7 +8,7 @@ import type { EndedRequest } from "./request-record.js";
 const MODEL_CHARACTERS_MAX = 256;
 const DETAIL_CHARACTERS_MAX = 400;
 /** Facts of a refusal that help to find its cause. Nothing of the request's own text is among them. */
-const FACTS = [
+export const RECORDED_FACTS = [
   "param",
   "scope",
   "limit",
@@ -19,6 +19,11 @@ const FACTS = [
   "needed_nanos",
   "available_nanos",
   "remaining_nanos",
+  "held_nanos",
+  "remaining",
+  "reset_ms",
+  "reset_time",
+  "cause",
   "phase",
   "model",
   "path",
@@ -86,7 +91,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
 
 function detailOf({ metadata }: GatewayError): string {
   let detail = "";
-  for (const name of FACTS) {
+  for (const name of RECORDED_FACTS) {
     const value = metadata[name];
     if (value !== undefined && value !== "") detail += `${detail === "" ? "" : ", "}${name} ${value.slice(0, 100)}`;
   }

@@ -175,6 +175,11 @@ export interface Key {
    * RevokeKey revokes it too.
    */
   managed: boolean;
+  /**
+   * True if the secret is stored as the SHA-256 that was imported. The first use of the key replaces it with a digest
+   * that is useless without the gateway's root secret.
+   */
+  secretImported: boolean;
 }
 
 /** KeyFigures say how a key was used. The amounts include all keys created with it, as its budgets count them. */
@@ -226,6 +231,15 @@ export interface CreateKeyRequest {
     | undefined;
   /** A secret to import: sk- and at least 16 more characters. Only an operator may set it. Empty: it is generated. */
   secret: string;
+  /**
+   * A secret to import that another gateway stores as its SHA-256: that digest, as 64 hexadecimal digits. Only an
+   * operator may set it, and not beside `secret`. A digest that was imported before is refused with ALREADY_EXISTS, also
+   * after the first use of its secret, which replaces the digest with this gateway's own. A secret that is shorter than
+   * sk- and 16 characters is refused when it is used. Empty: none.
+   */
+  secretSha256: string;
+  /** What people see of a secret that is imported by its digest, such as sk-...x9: at most 20 characters. Empty: nothing. */
+  hint: string;
 }
 
 /** CreateKeyResponse is the new key. */
@@ -234,7 +248,10 @@ export interface CreateKeyResponse {
   key?:
     | Key
     | undefined;
-  /** The secret: sk- and more characters. It is shown once and cannot be shown again. */
+  /**
+   * The secret: sk- and more characters. It is shown once and cannot be shown again. Empty if it was imported by its
+   * digest.
+   */
   secret: string;
 }
 
@@ -838,6 +855,7 @@ function createBaseKey(): Key {
     etag: "",
     figures: undefined,
     managed: false,
+    secretImported: false,
   };
 }
 
@@ -875,6 +893,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.managed !== false) {
       writer.uint32(88).bool(message.managed);
+    }
+    if (message.secretImported !== false) {
+      writer.uint32(96).bool(message.secretImported);
     }
     return writer;
   },
@@ -978,6 +999,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.managed = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.secretImported = reader.bool();
             continue;
           }
         }
@@ -1180,7 +1209,7 @@ export const KeyFigures: MessageFns<KeyFigures> = {
 };
 
 function createBaseCreateKeyRequest(): CreateKeyRequest {
-  return { accountId: "", settings: undefined, secret: "" };
+  return { accountId: "", settings: undefined, secret: "", secretSha256: "", hint: "" };
 }
 
 export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
@@ -1193,6 +1222,12 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     }
     if (message.secret !== "") {
       writer.uint32(26).string(message.secret);
+    }
+    if (message.secretSha256 !== "") {
+      writer.uint32(34).string(message.secretSha256);
+    }
+    if (message.hint !== "") {
+      writer.uint32(42).string(message.hint);
     }
     return writer;
   },
@@ -1232,6 +1267,22 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
             }
 
             message.secret = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.secretSha256 = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.hint = reader.string();
             continue;
           }
         }

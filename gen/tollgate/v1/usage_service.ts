@@ -313,7 +313,17 @@ export interface RequestDetail {
     | bigint
     | undefined;
   /** cache_saved_nanos in USD. */
-  cacheSaved?: Money | undefined;
+  cacheSaved?:
+    | Money
+    | undefined;
+  /** What happened, whose limit was reached, how much it is, and what to do, in sentences. Empty: the request succeeded. */
+  explanation: string;
+  /** Whether the same request can succeed later without a change of its settings. */
+  mayRetry: boolean;
+  /** The owner of the limit that was reached, such as `key key_4f1c` or `account acme`. Empty: no limit was reached. */
+  limitOwner: string;
+  /** When the limit admits requests again. Absent: no limit was reached, or it does not reset by itself. */
+  resetTime?: Date | undefined;
 }
 
 /** AppliedParameters are the names of parameters that the operator's settings changed in a request, such as temperature. */
@@ -539,6 +549,12 @@ export interface ListRequestsRequest {
   tag: string;
   /** Only requests with this text in the id, the client's own id, or the session. Empty: all. */
   query: string;
+  /** Only requests that failed. False: all. */
+  failed: boolean;
+  /** Only requests with at least this HTTP status, such as 400. 0: all. */
+  minHttpStatus: number;
+  /** Only requests with at most this HTTP status, such as 499. 0: all. */
+  maxHttpStatus: number;
 }
 
 /** WatchRequestsRequest is the request of WatchRequests. */
@@ -587,6 +603,12 @@ export interface WatchRequestsRequest {
   tag: string;
   /** Only requests with this text in the id, the client's own id, or the session. Empty: all. */
   query: string;
+  /** Only requests that failed. False: all. */
+  failed: boolean;
+  /** Only requests with at least this HTTP status, such as 400. 0: all. */
+  minHttpStatus: number;
+  /** Only requests with at most this HTTP status, such as 499. 0: all. */
+  maxHttpStatus: number;
 }
 
 /** WatchRequestsResponse is one request or several. */
@@ -1237,6 +1259,10 @@ function createBaseRequestDetail(): RequestDetail {
     cacheMarks: undefined,
     cacheSavedNanos: undefined,
     cacheSaved: undefined,
+    explanation: "",
+    mayRetry: false,
+    limitOwner: "",
+    resetTime: undefined,
   };
 }
 
@@ -1325,6 +1351,18 @@ export const RequestDetail: MessageFns<RequestDetail> = {
     }
     if (message.cacheSaved !== undefined) {
       Money.encode(message.cacheSaved, writer.uint32(210).fork()).join();
+    }
+    if (message.explanation !== "") {
+      writer.uint32(274).string(message.explanation);
+    }
+    if (message.mayRetry !== false) {
+      writer.uint32(280).bool(message.mayRetry);
+    }
+    if (message.limitOwner !== "") {
+      writer.uint32(290).string(message.limitOwner);
+    }
+    if (message.resetTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.resetTime), writer.uint32(298).fork()).join();
     }
     return writer;
   },
@@ -1548,6 +1586,38 @@ export const RequestDetail: MessageFns<RequestDetail> = {
             }
 
             message.cacheSaved = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 34: {
+            if (tag !== 274) {
+              break;
+            }
+
+            message.explanation = reader.string();
+            continue;
+          }
+          case 35: {
+            if (tag !== 280) {
+              break;
+            }
+
+            message.mayRetry = reader.bool();
+            continue;
+          }
+          case 36: {
+            if (tag !== 290) {
+              break;
+            }
+
+            message.limitOwner = reader.string();
+            continue;
+          }
+          case 37: {
+            if (tag !== 298) {
+              break;
+            }
+
+            message.resetTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -2408,6 +2478,9 @@ function createBaseListRequestsRequest(): ListRequestsRequest {
     endUser: "",
     tag: "",
     query: "",
+    failed: false,
+    minHttpStatus: 0,
+    maxHttpStatus: 0,
   };
 }
 
@@ -2478,6 +2551,15 @@ export const ListRequestsRequest: MessageFns<ListRequestsRequest> = {
     }
     if (message.query !== "") {
       writer.uint32(146).string(message.query);
+    }
+    if (message.failed !== false) {
+      writer.uint32(192).bool(message.failed);
+    }
+    if (message.minHttpStatus !== 0) {
+      writer.uint32(200).uint32(message.minHttpStatus);
+    }
+    if (message.maxHttpStatus !== 0) {
+      writer.uint32(208).uint32(message.maxHttpStatus);
     }
     return writer;
   },
@@ -2655,6 +2737,30 @@ export const ListRequestsRequest: MessageFns<ListRequestsRequest> = {
             message.query = reader.string();
             continue;
           }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.failed = reader.bool();
+            continue;
+          }
+          case 25: {
+            if (tag !== 200) {
+              break;
+            }
+
+            message.minHttpStatus = reader.uint32();
+            continue;
+          }
+          case 26: {
+            if (tag !== 208) {
+              break;
+            }
+
+            message.maxHttpStatus = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2686,6 +2792,9 @@ function createBaseWatchRequestsRequest(): WatchRequestsRequest {
     endUser: "",
     tag: "",
     query: "",
+    failed: false,
+    minHttpStatus: 0,
+    maxHttpStatus: 0,
   };
 }
 
@@ -2744,6 +2853,15 @@ export const WatchRequestsRequest: MessageFns<WatchRequestsRequest> = {
     }
     if (message.query !== "") {
       writer.uint32(114).string(message.query);
+    }
+    if (message.failed !== false) {
+      writer.uint32(136).bool(message.failed);
+    }
+    if (message.minHttpStatus !== 0) {
+      writer.uint32(144).uint32(message.minHttpStatus);
+    }
+    if (message.maxHttpStatus !== 0) {
+      writer.uint32(152).uint32(message.maxHttpStatus);
     }
     return writer;
   },
@@ -2887,6 +3005,30 @@ export const WatchRequestsRequest: MessageFns<WatchRequestsRequest> = {
             }
 
             message.query = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.failed = reader.bool();
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.minHttpStatus = reader.uint32();
+            continue;
+          }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.maxHttpStatus = reader.uint32();
             continue;
           }
         }

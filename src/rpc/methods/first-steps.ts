@@ -44,7 +44,11 @@ export async function firstSteps({
 /** Whether a request was answered by one of the upstreams, at any node and before any restart. */
 async function hasServed(real: readonly Pick<Upstream, "id">[], records: Parts["records"]): Promise<boolean> {
   for (const { id } of real.slice(0, UPSTREAMS_MAX)) {
-    const found = await records?.list({ ...EVER, names: { upstream: id }, status: 200 }, 1, undefined);
+    const found = await records?.list(
+      { ...EVER, names: { upstream: id }, statusMin: 200, statusMax: 200 },
+      1,
+      undefined,
+    );
     if (found !== undefined && found.length > 0) return true;
   }
   return false;

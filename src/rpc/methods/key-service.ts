@@ -11,6 +11,7 @@ import {
 import { invalid, required, unknown } from "../../api/check.js";
 import { hiddenKey, planOf } from "../call/callers.js";
 import { GatewayError } from "../../base/errors.js";
+import { importedSecretOf } from "../../keys/imported-secret.js";
 import { withKeyDefaults } from "../../plans/plan.js";
 import type { CoreParts } from "../call/core.js";
 import { keysAsked, withKeyFigures } from "./figures.js";
@@ -29,14 +30,18 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
   return {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
-      const params = grantedParams(caller, { accountId, settings: request.settings, secret: request.secret });
+      const { settings: asked, secret: given, secretSha256 } = request;
+      if (secretSha256 !== "" && given !== "") throw invalid("secret_sha256", "is not given beside `secret`");
+      const imported = secretSha256 === "" ? undefined : importedSecretOf(secretSha256, request.hint);
+      const params = grantedParams(caller, { accountId, settings: asked, secret: given, imported });
       const { user } = caller;
       // Under it stands all that the person may spend in the account.
       const makerId =
         user === undefined || user.role === "operator" ? params.makerId : await hiddenKey(parts, accountId, user);
       const plan = await planOf(parts, accountId);
-      const given = params.settings;
-      const settings = plan === undefined || given === undefined ? given : withKeyDefaults(plan, given, parts.nowMs());
+      const granted = params.settings;
+      const settings =
+        plan === undefined || granted === undefined ? granted : withKeyDefaults(plan, granted, parts.nowMs());
       const { key, secret } = await keys.create({ ...params, settings, makerId }, act);
       return { key, secret };
     },

@@ -157,5 +157,5 @@ function isUnfiltered({
   pageToken: _token,
   ...rest
 }: ListRequestsRequest): boolean {
-  return Object.values(rest).every((value) => value === undefined || value === "" || value === 0);
+  return Object.values(rest).every((value) => value === undefined || value === "" || value === 0 || value === false);
 }

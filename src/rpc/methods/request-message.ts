@@ -25,6 +25,7 @@ import { isSettled } from "../../records/filter.js";
 import type { RequestRow } from "../../store/store.js";
 import { withOwnMoney } from "./money-messages.js";
 import { attemptsOf, servedOf } from "./attempt.js";
+import { explanationOf } from "./request-explanation.js";
 
 /** The ledger's states as the protocol has them. */
 export const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
@@ -171,6 +172,7 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     cacheMarks: marker && MARKS[marker],
     cacheSavedNanos: row.cacheSavedNanos === 0 ? undefined : BigInt(row.cacheSavedNanos),
     cacheSaved: undefined,
+    ...explanationOf(row),
   };
 }
 

@@ -60,7 +60,7 @@ test("it is turned on in the account's page, read in the request's, and a person
   await page.getByRole("button", { name: "Show content" }).click();
   await page.getByText("No content is stored for this request").waitFor();
   await world.go(page, "/admin/audit?method=ReadRequestContent");
-  await page.getByText(`requests/${id}`).first().waitFor();
+  await page.getByText(`read the content of the request ${id}`).first().waitFor();
   await world.go(page, "/");
   await page.getByText("This gateway stores the prompts and answers of this account").waitFor();
 

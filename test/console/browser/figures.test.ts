@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { count, money } from "../../../console/format.js";
 import { formatUsd } from "../../../src/base/money.js";
-import { generate, joinWorld, type World } from "./world.js";
+import { exactTextOf, generate, joinWorld, type World } from "./world.js";
 
 /** `npm run figures` makes 10,000 of them. */
 const REQUESTS = Number(process.env["TOLLGATE_FIGURES_REQUESTS"] ?? 300);
@@ -52,7 +52,7 @@ describe("of the ledger are:", () => {
     expect(await nanosOf(page, ".figures dd.figure data", 0)).toBe(BigInt(available_nanos));
     expect(await nanosOf(page, ".figures dd.figure data", 1)).toBe(spent);
     expect(await nanosOf(page, ".figures dd.figure data", 2)).toBe(spent);
-    expect((await figures.nth(1).textContent())?.trim()).toBe(money(spent));
+    expect(await exactTextOf(figures.nth(1))).toBe(money(spent));
     await world.go(page, "/billing");
     await page.getByText("Total spent").waitFor();
     await page.getByText(money(spent)).first().waitFor();
@@ -115,7 +115,7 @@ describe("of the ledger are:", () => {
   });
 
   test("the balance after each entry of the statement, which ends at the account's", async () => {
-    const page = await world.open("/billing");
+    const page = await world.open("/billing?journal=open");
     await page.getByText("Opening balance").waitFor();
     const [head = "", ...lines] = (await downloaded(page)).trimEnd().split("\n");
     const place = head
@@ -209,7 +209,7 @@ async function hasRow(page: Page, name: string, requests: number, nanos: bigint)
     .filter({ has: page.getByText(name, { exact: true }) })
     .last()
     .locator("td");
-  const texts = (await cells.allTextContents()).map((text) => text.replaceAll("\u2007", "").trim());
+  const texts = await Promise.all((await cells.all()).map((cell) => exactTextOf(cell)));
   expect([texts[1], texts.at(-1)], name).toEqual([count(requests), money(nanos)]);
 }
 

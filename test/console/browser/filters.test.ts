@@ -58,6 +58,12 @@ const FILTERS: readonly {
     url: "status=404",
   },
   {
+    name: "class of statuses",
+    fill: (page) => page.getByLabel("HTTP status").fill("4xx"),
+    query: () => "min_http_status=400&max_http_status=499",
+    url: "status=4xx",
+  },
+  {
     name: "cost",
     fill: async (page) => {
       await page.getByLabel("Cost from, USD").fill("0.00001");
@@ -105,6 +111,23 @@ describe("requests by", () => {
     await page.context().close();
   });
 
+  test("failure with one click, and the request says what happened", async () => {
+    const want = await found("failed=true");
+    const page = await world.open("/requests");
+    await page.locator("tbody tr").first().waitFor();
+    await page.getByRole("link", { name: "Failed", exact: true }).click();
+    await expect.poll(() => idsIn(page)).toEqual(want);
+    await page.getByRole("cell", { name: "404" }).waitFor();
+    await page.getByRole("cell", { name: "MODEL_UNKNOWN" }).waitFor();
+    await page.getByRole("link", { name: "ci", exact: true }).waitFor();
+    await page.locator("tbody a[href*='/requests/']").click();
+    await page.getByText("The model 'no-such-model' is not served here.").waitFor();
+    await page.getByText("fails again until something is changed").waitFor();
+    expect(await page.getByRole("link", { name: "ci", exact: true }).getAttribute("href")).toContain("/keys/key_");
+    await world.keepPicture(page, "request-that-failed");
+    await page.context().close();
+  });
+
   test("time, where nothing is left, and what is wrong is said at its field", async () => {
     const page = await world.open("/requests");
     await page.locator("tbody tr").first().waitFor();
@@ -125,21 +148,23 @@ describe("requests by", () => {
 
   async function idsIn(page: Page): Promise<readonly string[]> {
     // All at once: a list that changes while it is read link by link would be waited for.
-    const paths = await page.locator("tbody a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    const paths = await page
+      .locator("tbody a[href*='/requests/']")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
     return paths.map((path) => path?.split("/").at(-1)?.split("?")[0] ?? "");
   }
 });
 
 test("the audit log by method and result, with who, what changed, and as a file", async () => {
   const page = await world.open("/audit");
-  await page.getByText("KeyService.CreateKey").first().waitFor();
+  await page.getByText("created the key").first().waitFor();
   await page.getByText("Filters", { exact: true }).click();
   await page.getByLabel("Method").fill("CreditAccount");
   await page.getByRole("button", { name: "Show", exact: true }).click();
   await expect.poll(() => page.url()).toContain("method=CreditAccount");
   // What was listed before stays in sight until the answer is there.
-  await expect.poll(() => page.getByText("KeyService.CreateKey").count()).toBe(0);
-  await page.getByText("AccountService.CreditAccount").waitFor();
+  await expect.poll(() => page.getByText("created the key").count()).toBe(0);
+  await page.getByText("credited the account").waitFor();
   await page.getByText("Details").click();
   await page.getByText("c:inv-1-filters").waitFor();
   const coming = page.waitForEvent("download");

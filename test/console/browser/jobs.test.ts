@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { money } from "../../../console/format.js";
 import { formatUsd } from "../../../src/base/money.js";
 import { PERSON } from "./person.js";
-import { generate, joinWorld, SCRIPT_NAME, type World } from "./world.js";
+import { exactTextOf, generate, joinWorld, SCRIPT_NAME, type World } from "./world.js";
 
 let world: World;
 beforeAll(async () => {
@@ -14,9 +14,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A figure as a page writes it, without the spaces that align it. */
-async function textOf(page: Page, selector: string): Promise<string> {
-  const text = await page.locator(selector).first().textContent();
-  return (text ?? "").replaceAll("\u2007", "").trim();
+function textOf(page: Page, selector: string): Promise<string> {
+  return exactTextOf(page.locator(selector).first());
 }
 
 describe("keys", () => {
@@ -87,7 +86,7 @@ describe("figures are those of the ledger, to the last digit:", () => {
     const { available_nanos, spent_nanos } = await balance();
     await page.getByRole("heading", { name: "Spend by model" }).waitFor();
     expect(await textOf(page, ".figures data")).toBe(money(BigInt(available_nanos)));
-    expect((await page.locator(".figures data").nth(1).textContent())?.trim()).toBe(money(BigInt(spent_nanos)));
+    expect(await exactTextOf(page.locator(".figures data").nth(1))).toBe(money(BigInt(spent_nanos)));
     await page.context().close();
   });
 
@@ -105,9 +104,18 @@ describe("figures are those of the ledger, to the last digit:", () => {
 
   test("the statement, and its file", async () => {
     const page = await world.open("/billing");
+    const { available_nanos, spent_nanos } = await balance();
+    const costs = page.getByRole("region", { name: "Cost by day, model and key" });
+    await page.getByRole("button", { name: "Show keys" }).click();
+    await costs.getByRole("link", { name: "ci", exact: true }).first().waitFor();
+    const [today] = await costs
+      .locator("tr:has(strong) data")
+      .evaluateAll((sums) => sums.map((sum) => sum.getAttribute("value")));
+    expect(today).toBe(spent_nanos);
+    await page.getByRole("link", { name: "Show ledger entries" }).click();
     await page.getByText("Opening balance").waitFor();
-    const { available_nanos } = await balance();
-    expect(await textOf(page, "tbody tr:last-child td:last-child data")).toBe(money(BigInt(available_nanos)));
+    const newest = "[aria-label=Statement] tbody tr:last-child td:last-child data";
+    expect(await textOf(page, newest)).toBe(money(BigInt(available_nanos)));
     const file = await downloaded(page);
     expect(file).toContain(`c:inv-1-${world.account}`);
     const [, , kind, , , , available = ""] = file.trimEnd().split("\n").at(-1)?.split(",") ?? [];

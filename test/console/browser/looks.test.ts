@@ -72,11 +72,18 @@ test("at 200 % zoom no page is wider than its window, and what it is for is seen
   await page.context().close();
 });
 
+test("the navigation of an operator is in sight without scrolling, 900 pixels high", async () => {
+  const page = await world.open("/");
+  await page.getByRole("link", { name: "Settings", exact: true }).waitFor();
+  expect(await page.locator(".side").evaluate((side) => side.scrollHeight - side.clientHeight)).toBe(0);
+  await page.context().close();
+});
+
 test.each(["light", "dark"] as const)("sign-in and welcome, %s", async (colorScheme) => {
   for (const [path, shows] of [
     ["/", "Sign in"],
     ["/welcome", "This page needs the whole link"],
-    ["/welcome#abc", "Your name"],
+    ["/welcome#abc", "This link was used already"],
     ["/invitation#abc", "You are invited"],
     ["/password#abc", "Choose a password"],
   ] as const) {

@@ -119,7 +119,7 @@ describe("a key that is on no page yet is found by the server, asked once,", () 
 
 test("a statement is whole on paper, and on the screen only what is in sight", async () => {
   const { entries } = await world.api<{ entries: unknown[] }>("/api/v1/accounts/paging/statement?page_size=500");
-  const page = await world.open("/billing");
+  const page = await world.open("/billing?journal=open");
   await page.getByText("Opening balance").waitFor();
   const rows = page.locator("tbody tr:not([aria-hidden])");
   await rows.first().waitFor();

@@ -21,7 +21,7 @@ test("an answer streams in, its estimate stands before it and its receipt after 
   const routes: string[] = [];
   page.on("request", (request) => routes.push(new URL(request.url()).pathname));
   await page.getByLabel("Message").fill(script({ words: 8, eventDelayMs: 1_000 }));
-  await page.getByText(/Costs \$0\.\d+ to \$0\.\d+/).waitFor();
+  await page.getByText(/Costs at most \$0\.\d+: \$0\.\d+ for the message/).waitFor();
   await page.getByRole("button", { name: "Send" }).click();
   // Its beginning is seen while the rest is still to come.
   const answer = page.locator("article .columns .answer-text");

@@ -40,7 +40,7 @@ describe("a script is text in", () => {
     ["what an upstream said", () => `/requests/${requestId}`],
     ["the groups of usage", () => "/usage?by=key&and=model"],
     ["the end users and tags of usage", () => "/usage?by=user&and=tag"],
-    ["the reasons of the statement", () => "/billing"],
+    ["the reasons of the statement", () => "/billing?journal=open"],
     ["the alerts", () => "/alerts"],
     ["the webhooks", () => "/alerts?show=webhooks"],
     ["the audit log", () => "/audit"],
@@ -56,7 +56,7 @@ describe("a script is text in", () => {
   });
 
   test("each of them is really shown", async () => {
-    for (const path of ["/admin/accounts", "/keys", "/alerts", "/alerts?show=webhooks", "/billing"]) {
+    for (const path of ["/admin/accounts", "/keys", "/alerts", "/alerts?show=webhooks", "/billing?journal=open"]) {
       const page = await world.open(path);
       await page.getByText(SCRIPT_NAME).filter({ visible: true }).first().waitFor();
       await page.context().close();
@@ -75,7 +75,7 @@ describe("by keyboard alone", () => {
     ["the ledger is proven", "/admin/ledger", ["Verify the ledger"], "", "The ledger is correct"],
     ["requests are filtered", "/requests", ["Filters"], "", "Error reason"],
     ["usage is saved", "/usage?days=1", ["Download CSV"], "", "Total"],
-    ["the statement is saved", "/billing", ["Download CSV"], "", "Closing balance"],
+    ["the statement is saved", "/billing?journal=open", ["Download CSV"], "", "Closing balance"],
     ["a snippet is copied", "/docs", ["Copy Quick start"], "", "Copied"],
     ["a page of docs is opened", "/docs", ["Keys and their settings"], "", "Keys that make keys"],
     ["codes are begun", "/admin/codes", ["Create codes"], "", "Value per code"],

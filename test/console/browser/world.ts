@@ -7,6 +7,7 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type Locator,
   type Page,
   type Route,
 } from "playwright-core";
@@ -89,6 +90,14 @@ export async function joinWorld(account: string, requests: number, name = "Acme 
       if (complaints.length > 0) throw new Error(`pages complained:\n${complaints.join("\n")}`);
     },
   };
+}
+
+/** A text as a screen reader reads it: an amount with all its digits. */
+export async function exactTextOf(one: Locator): Promise<string> {
+  const text = await one.evaluate(
+    (element) => (element.querySelector("data .hidden-text, :scope > .hidden-text") ?? element).textContent,
+  );
+  return (text ?? "").replaceAll("\u2007", "").trim();
 }
 
 /** A context whose pages tell of what must never happen on any of them. */

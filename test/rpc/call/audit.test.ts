@@ -168,7 +168,11 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
     of: () => "accounts/fresh",
   },
   { path: accounts.unfreezeAccount.path, request: () => ({ id: "fresh" }), of: () => "accounts/fresh" },
-  { path: keys.createKey.path, request: () => ({ accountId: "acme", settings, secret: "" }), of: () => `keys/${made}` },
+  {
+    path: keys.createKey.path,
+    request: () => ({ accountId: "acme", settings, secret: "", secretSha256: "", hint: "" }),
+    of: () => `keys/${made}`,
+  },
   {
     path: keys.updateKey.path,
     request: () => ({ id: made, settings: { ...settings, concurrency: 3n }, updateMask: ["concurrency"], etag: "" }),

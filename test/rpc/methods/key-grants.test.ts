@@ -135,7 +135,11 @@ describe("whatever a key with the scope keys asks for", () => {
         async (mine, wish, next, mask) => {
           const maker = await core.makeKey("acme", mine);
           const { message: me } = await ask(getCaller, {}, maker.secret);
-          const made = await ask(createKey, { accountId: "", settings: wish, secret: "" }, maker.secret);
+          const made = await ask(
+            createKey,
+            { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+            maker.secret,
+          );
           if (made.message?.key === undefined) expect(PERMISSIONS).toContain(made.reason);
           const target = made.message?.key ?? me?.key;
           if (me?.key === undefined || target === undefined) throw new Error("the maker is not known");
@@ -197,8 +201,16 @@ describe("whatever a key with the scope keys asks for", () => {
   ])("a key that it made $name", async ({ childrenEndWithIt, want }) => {
     const maker = await core.makeKey("acme", { scopes: ["keys", "models"], childrenEndWithIt });
     const wish = { ...emptySettings(), scopes: ["keys", "models"] };
-    const child = await ask(createKey, { accountId: "", settings: wish, secret: "" }, maker.secret);
-    const grandchild = await ask(createKey, { accountId: "", settings: wish, secret: "" }, child.message?.secret ?? "");
+    const child = await ask(
+      createKey,
+      { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+      maker.secret,
+    );
+    const grandchild = await ask(
+      createKey,
+      { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+      child.message?.secret ?? "",
+    );
     const secrets = [child, grandchild].map(({ message }) => message?.secret ?? "");
     for (const secret of secrets) expect((await ask(getCaller, {}, secret)).reason).toBe("");
     expect((await ask(revokeKey, { id: maker.id }, maker.secret)).reason).toBe("");
@@ -209,7 +221,11 @@ describe("whatever a key with the scope keys asks for", () => {
     const settings = { scopes: ["keys", "models"], childrenEndWithIt: true };
     const maker = await core.makeKey("acme", settings);
     const wish = { ...emptySettings(), scopes: ["models"] };
-    const child = await ask(createKey, { accountId: "", settings: wish, secret: "" }, maker.secret);
+    const child = await ask(
+      createKey,
+      { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+      maker.secret,
+    );
     const secret = child.message?.secret ?? "";
     expect((await ask(getCaller, {}, secret)).reason).toBe("");
     const past = { ...emptySettings(), expireTime: new Date(0) };

@@ -188,15 +188,36 @@ describe("another account's rows do not exist", () => {
     },
     { name: "revoke", ask: () => call(stranger, keys.revokeKey, { id: memberKeyId }) },
     { name: "rotate", ask: () => call(stranger, keys.rotateKey, { id: memberKeyId, graceSeconds: 0 }) },
-    { name: "make", ask: () => call(stranger, keys.createKey, { accountId: "acme", settings: undefined, secret: "" }) },
+    {
+      name: "make",
+      ask: () =>
+        call(stranger, keys.createKey, {
+          accountId: "acme",
+          settings: undefined,
+          secret: "",
+          secretSha256: "",
+          hint: "",
+        }),
+    },
   ])("a stranger cannot $name a key there", async ({ ask }) => {
     expect(await refused(ask())).toBe(RESOURCE_UNKNOWN);
   });
 });
 
 describe("keys", () => {
-  const create = (secret: string, part: Partial<KeySettings>, more: { accountId?: string; secret?: string } = {}) =>
-    call(secret, keys.createKey, { accountId: "", secret: "", ...more, settings: settings(part) });
+  const create = (
+    secret: string,
+    part: Partial<KeySettings>,
+    more: { accountId?: string; secret?: string; secretSha256?: string } = {},
+  ) =>
+    call(secret, keys.createKey, {
+      accountId: "",
+      secret: "",
+      secretSha256: "",
+      hint: "",
+      ...more,
+      settings: settings(part),
+    });
 
   test("live from their making to their end", async () => {
     const made = await create(member, { name: "ci", scopes: ["chat", "keys"] });
@@ -220,6 +241,11 @@ describe("keys", () => {
     {
       name: "one whose secret it chooses",
       ask: () => create(member, {}, { secret: "sk-of-my-own-choice-0123456789" }),
+      want: `${SCOPE_MISSING} operator`,
+    },
+    {
+      name: "one whose digest it chooses",
+      ask: () => create(member, {}, { secretSha256: "ab".repeat(32) }),
       want: `${SCOPE_MISSING} operator`,
     },
     {
