@@ -38,6 +38,7 @@ const ENTRIES = {
 /** Loaded from node_modules: they have a binary, are found by their files, or only some gateways or none load them. */
 const APART = [
   "@aws-crypto/sha256-js",
+  "@aws-sdk/credential-providers",
   "@fastify/ajv-compiler",
   "@fastify/fast-json-stringify-compiler",
   "@grpc/proto-loader",

@@ -51,6 +51,8 @@ export interface ChatFamily {
   readonly moderates?: boolean;
   readonly refusals?: Family["refusals"];
   readonly reports?: Family["reports"];
+  /** How each request is proven; left out where the header of the key does. */
+  readonly authorize?: NonNullable<Family["authorize"]>;
 }
 
 export function chatFamily(says: ChatFamily): Family {
@@ -106,6 +108,7 @@ export function chatFamily(says: ChatFamily): Family {
     readModels: readModelList,
     ...(says.counter === undefined ? {} : { counter: says.counter }),
     ...(says.refusals === undefined ? {} : { refusals: says.refusals }),
+    ...(says.authorize === undefined ? {} : { authorize: says.authorize }),
     connect: undefined,
     builtInModels: [],
   };

@@ -1,6 +1,6 @@
 /** Every model family that the gateway knows. */
 import { anthropic } from "./anthropic.js";
-import { azure } from "./azure.js";
+import { azure } from "./azure/index.js";
 import { bedrock } from "./bedrock/index.js";
 import { cohere } from "./cohere.js";
 import { deepseek } from "./deepseek.js";

@@ -1,5 +1,6 @@
 /** Where a LiteLLM deployment goes: the family, the address and the key of its upstream. */
 import type { DraftUpstream } from "./draft.js";
+import { ENTRA_PARAMS } from "./litellm-identities.js";
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -124,6 +125,9 @@ function keyOf(family: string, params: Params): string | undefined {
   if (family === "bedrock" && id !== undefined && secret !== undefined)
     return [id, secret, token].filter((part) => part !== undefined).join(":");
   if (family === "vertex") return secretOf(params["vertex_credentials"], "GOOGLE_APPLICATION_CREDENTIALS");
+  // Its identity at Entra is the environment's, as with the SDKs of Microsoft.
+  if (family === "azure" && ENTRA_PARAMS.some((name) => textOf(params[name]) !== undefined))
+    return secretOf(params["api_key"], "AZURE_API_KEY");
   const variable = `${family.toUpperCase().replaceAll("-", "_")}_API_KEY`;
   return secretOf(params["api_key"], variable) ?? (KEYLESS.has(family) ? undefined : `\${${variable}}`);
 }

@@ -5,6 +5,7 @@ import { isWildcard } from "../config/wildcards.js";
 import { type Draft, type DraftModel, type DraftPrice, type DraftTarget, emptyDraft } from "./draft.js";
 import { addRoutes, READ_SETTINGS, retriesOf, timeOf, timeoutsOf } from "./litellm-routes.js";
 import { limitsOf, outputDefaultOf, parametersOf, summed, TARGET_PARAMS } from "./litellm-target.js";
+import { REASONS_OF_IDENTITIES } from "./litellm-identities.js";
 import { deploymentOf, holdsSecret, isBlock, type Params, textOf } from "./litellm-upstream.js";
 import { perMillion, perThousand } from "./per-million.js";
 
@@ -34,6 +35,7 @@ const REDIS = "set TOLLGATE_REDIS_URL";
 const REASONS: Readonly<Record<string, string>> = {
   max_parallel_requests: "set limits.concurrency of upstreams, or concurrency of accounts and keys",
   api_version: "the family azure speaks one version of the data plane",
+  ...REASONS_OF_IDENTITIES,
   base_model: "the price follows the target's own model; set price where that is not known",
   master_key: "set TOLLGATE_OPERATOR_KEY, which begins with sk- and has at least 16 more characters",
   database_url: "set TOLLGATE_DATABASE_URL to a database of its own; keys, teams and spend are not read from LiteLLM's",

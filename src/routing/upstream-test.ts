@@ -2,6 +2,7 @@
 import { type TestUpstreamResponse, UpstreamTestResult } from "../api/index.js";
 import { withoutSecrets } from "../base/redaction.js";
 import type { ListedModel } from "../families/family.js";
+import { CredentialFailure } from "../upstream/upstream.js";
 import type { ModelFacts, WireRequest } from "../wire/wire.js";
 import { listModels } from "./listing.js";
 import type { ServedUpstream } from "./model.js";
@@ -66,6 +67,8 @@ export async function testUpstream(
     if (!hasList) return outcome("untested", NO_LIST, 0);
     return (await isPublic(served)) ? outcome("untested", PUBLIC_LIST, 200) : outcome("well", "", 200);
   } catch (error) {
+    if (error instanceof ExchangeFailure && error.cause instanceof CredentialFailure)
+      return outcome("credential", error.cause.message, 0);
     const status = error instanceof ExchangeFailure ? error.status : undefined;
     return outcome(resultOf(status), error instanceof Error ? error.message : String(error), status ?? 0);
   }

@@ -41,6 +41,11 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
+/** The source of a credential failed. The message names the source and quotes nothing that was sent or came back. */
+export class CredentialFailure extends Error {
+  override readonly name = "CredentialFailure";
+}
+
 /** The system's or the process's table of open files is full. */
 const FULL: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE"]);
 

@@ -4,7 +4,7 @@ import { ConfigError } from "../../src/config/config-error.js";
 import { parseSettings } from "../support/parse-settings.js";
 import type { KnownFamily } from "../../src/config/references.js";
 import { anthropic } from "../../src/families/anthropic.js";
-import { azure } from "../../src/families/azure.js";
+import { azure } from "../../src/families/azure/index.js";
 import { gemini } from "../../src/families/gemini.js";
 import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import { vllm } from "../../src/families/vllm.js";

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { readRegion, readSigner } from "../../src/families/bedrock/credential.js";
 import { bedrock } from "../../src/families/bedrock/index.js";
-import { createSign } from "../../src/families/bedrock/signature.js";
+import { fixedSigner } from "../../src/families/bedrock/identity.js";
+import { createSigningProver } from "../../src/families/bedrock/signature.js";
 
 describe("a signer", () => {
   test.each([
@@ -29,8 +30,11 @@ describe("a signer", () => {
     expect(read).not.toThrow(/hush/);
   });
 
-  test("that stands nowhere is asked for", () => {
-    expect(() => readSigner(undefined, { AWS_ACCESS_KEY_ID: "id" })).toThrow(/AWS_SECRET_ACCESS_KEY/);
+  test.each([
+    { name: "half a pair", env: { AWS_ACCESS_KEY_ID: "id" } },
+    { name: "a profile", env: { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "s", AWS_PROFILE: "prod" } },
+  ])("is left to the machine's identity where the environment has $name", ({ env }) => {
+    expect(readSigner(undefined, env)).toBeUndefined();
   });
 });
 
@@ -52,17 +56,36 @@ describe("a region", () => {
   });
 });
 
+const REQUEST = { method: "POST" as const, path: "/model/a%3A0/converse", headers: {}, body: Buffer.from("{}") };
+
 test("a signature holds for one body, one path and one time", async () => {
-  const sign = (nowMs: number) =>
-    createSign({ accessKeyId: "id", secretAccessKey: "s" }, "r", "https://a.example", () => nowMs);
-  const request = { method: "POST" as const, path: "/model/a%3A0/converse", headers: {}, body: Buffer.from("{}") };
-  const first = await sign(0)(request);
-  expect(await sign(0)(request)).toEqual(first);
+  const source = fixedSigner({ accessKeyId: "id", secretAccessKey: "s" });
+  const sign = (nowMs: number) => createSigningProver(source, "r", "https://a.example", () => nowMs).sign;
+  const first = await sign(0)(REQUEST);
+  expect(await sign(0)(REQUEST)).toEqual(first);
   expect(Object.keys(first).toSorted()).toEqual(["authorization", "x-amz-content-sha256", "x-amz-date"]);
   for (const other of [
-    sign(0)({ ...request, body: Buffer.from("{ }") }),
-    sign(0)({ ...request, path: "/model/b/converse" }),
-    sign(86_400_000)(request),
+    sign(0)({ ...REQUEST, body: Buffer.from("{ }") }),
+    sign(0)({ ...REQUEST, path: "/model/b/converse" }),
+    sign(86_400_000)(REQUEST),
   ])
     expect((await other)["authorization"]).not.toBe(first["authorization"]);
+});
+
+test("a clock that is wrong is corrected once by the time of the refusal", async () => {
+  const source = fixedSigner({ accessKeyId: "id", secretAccessKey: "s" });
+  const prover = createSigningProver(source, "r", "https://a.example", () => 0);
+  const refusal = (minutes: number) => ({
+    status: 403,
+    headers: {
+      "x-amzn-errortype": "InvalidSignatureException:http://internal.amazon.com/",
+      date: new Date(minutes * 60_000).toUTCString(),
+    },
+  });
+  const first = await prover.sign(REQUEST);
+  expect(prover.renew(refusal(1), first)).toBeUndefined();
+  await expect(prover.renew(refusal(60), first)).resolves.toBe(true);
+  const second = await prover.sign(REQUEST);
+  expect(second["x-amz-date"]).toBe("19700101T010000Z");
+  expect(prover.renew(refusal(60), second)).toBeUndefined();
 });

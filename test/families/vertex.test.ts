@@ -1,7 +1,7 @@
 /** Google's token: one for all requests while it holds, renewed beside them, and nothing of the key in a refusal. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { vertex } from "../../src/families/vertex/index.js";
-import { GoogleToken, readCredential } from "../../src/families/vertex/token.js";
+import { googleToken, readCredential } from "../../src/families/vertex/token.js";
 import { type FakeGoogleToken, startFakeGoogleToken } from "../support/fake-google-token.js";
 
 let fake: FakeGoogleToken;
@@ -13,49 +13,51 @@ afterAll(() => fake.close());
 describe("a token", () => {
   test("is asked for once and handed out at once from then on", async () => {
     const before = fake.given;
-    const token = new GoogleToken(readCredential(fake.key), Date.now, Date.now);
-    const first = [token.headers(), token.headers(), token.headers()];
+    const token = googleToken(readCredential(fake.key), { nowMs: Date.now, monotonicMs: Date.now });
+    const first = [token.value(), token.value(), token.value()];
     expect(first[0]).toBeInstanceOf(Promise);
     const headers = await Promise.all(first);
     expect(headers).toEqual(first.map(() => ({ authorization: `Bearer token-${fake.given}` })));
-    for (let more = 0; more < 100; more++) expect(token.headers()).toBe(headers[0]);
+    for (let more = 0; more < 100; more++) expect(token.value()).toBe(headers[0]);
     expect(fake.given).toBe(before + 1);
   });
 
   test("that ends soon is renewed beside the requests that it still serves", async () => {
-    fake.expiresSeconds = 200;
-    const token = new GoogleToken(readCredential(fake.key), Date.now, Date.now);
-    const first = await token.headers();
-    expect(token.headers()).toBe(first);
-    await expect.poll(() => token.headers()).not.toBe(first);
-    fake.expiresSeconds = 3_600;
+    let lateMs = 0;
+    const token = googleToken(readCredential(fake.key), {
+      nowMs: Date.now,
+      monotonicMs: () => Date.now() + lateMs,
+    });
+    const first = await token.value();
+    lateMs = 3_400_000;
+    expect(token.value()).toBe(first);
+    await expect.poll(() => token.value()).not.toBe(first);
   });
 
   test.each([-3_600_000, 3_600_000])(
     "lives as long as it was given, though the clock is set by %i ms",
     async (jumpMs) => {
       let setByMs = 0;
-      const token = new GoogleToken(
-        readCredential(fake.key),
-        () => Date.now() + setByMs,
-        () => performance.now(),
-      );
-      const headers = await token.headers();
+      const token = googleToken(readCredential(fake.key), {
+        nowMs: () => Date.now() + setByMs,
+        monotonicMs: () => performance.now(),
+      });
+      const headers = await token.value();
       setByMs = jumpMs;
-      expect(token.headers()).toBe(headers);
+      expect(token.value()).toBe(headers);
     },
   );
 
   test("that is over is not handed out, and one that is refused is asked for again", async () => {
     let lateMs = 0;
-    const token = new GoogleToken(readCredential(fake.key), Date.now, () => Date.now() + lateMs);
+    const token = googleToken(readCredential(fake.key), { nowMs: Date.now, monotonicMs: () => Date.now() + lateMs });
     fake.refuses = true;
-    await expect(token.headers()).rejects.toThrow(/^Google gave no token$/);
+    await expect(token.value()).rejects.toThrow(/^Google issued no credential: the key failed$/);
     fake.refuses = false;
-    await token.headers();
-    expect(token.headers()).not.toBeInstanceOf(Promise);
+    await token.value();
+    expect(token.value()).not.toBeInstanceOf(Promise);
     lateMs = 3_700_000;
-    expect(token.headers()).toBeInstanceOf(Promise);
+    expect(token.value()).toBeInstanceOf(Promise);
   });
 });
 

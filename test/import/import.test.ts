@@ -40,6 +40,14 @@ const UPSTREAMS = [
     want: { family: "azure", api_key: "${AZ}", base_url: "https://eu.openai.azure.com" },
   },
   {
+    params: "model: azure/eu, api_base: https://eu.openai.azure.com, tenant_id: t, client_id: c, client_secret: hush",
+    want: { family: "azure", base_url: "https://eu.openai.azure.com" },
+  },
+  {
+    params: "model: bedrock/nova, aws_region_name: eu-west-1, aws_role_name: 'arn:aws:iam::1:role/r'",
+    want: { family: "bedrock", base_url: "https://bedrock-runtime.eu-west-1.amazonaws.com" },
+  },
+  {
     params:
       "model: bedrock/converse/eu.amazon.nova-lite-v1:0, aws_region_name: eu-west-1, " +
       "aws_access_key_id: os.environ/I, aws_secret_access_key: os.environ/S",

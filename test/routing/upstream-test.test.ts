@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { UpstreamTestResult } from "../../src/api/index.js";
 import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import { testUpstream } from "../../src/routing/upstream-test.js";
-import type { UpstreamHandler, UpstreamRequest } from "../../src/upstream/upstream.js";
+import { CredentialFailure, type UpstreamHandler, type UpstreamRequest } from "../../src/upstream/upstream.js";
 import { targetOf } from "./served.js";
 
 const LIST = JSON.stringify({ object: "list", data: [{ id: "tiny", object: "model" }] });
@@ -38,4 +38,21 @@ test.each([
   const { answer: told } = await testUpstream(served(needsKey, hasServed), new Set(["tiny"]), undefined, () => 0);
   expect(told).toMatchObject({ result, modelCount: 1n, missingModels: [] });
   expect(told.problem === "").toBe(result === WELL);
+});
+
+test("a source of credentials that fails is named as the credential's fault", async () => {
+  const failure = "Google issued no credential: the machine's identity failed";
+  const upstream = {
+    send: (_request: UpstreamRequest, handler: UpstreamHandler) => {
+      queueMicrotask(() => handler.onError(new CredentialFailure(failure), false));
+      return { pause: () => undefined, resume: () => undefined, abort: () => undefined };
+    },
+    close: () => Promise.resolve(),
+  };
+  const { answer: told } = await testUpstream(targetOf(upstream, "u").served, new Set(), undefined, () => 0);
+  expect(told).toMatchObject({
+    result: UpstreamTestResult.UPSTREAM_TEST_RESULT_CREDENTIAL,
+    problem: failure,
+    httpStatus: 0,
+  });
 });

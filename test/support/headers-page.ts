@@ -164,6 +164,7 @@ export const OTHERS: readonly string[] = [
   "x-anthropic-billing-header",
   "x-content-type-options",
   "x-frame-options",
+  "x-identity-header",
   "x-ratelimit-limit-tokens",
   "x-ratelimit-remaining-tokens",
   "x-ratelimit-reset-tokens",

@@ -63,7 +63,16 @@ function others(inFolder: readonly string[]): string {
 /** The pages by what their reader wants to do. A page that stands in none is listed under the last title. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ["quick-start", "clients", "grpc", "comparison"],
-  "Run a gateway": ["operations", "configuration", "cli", "console", "local-servers", "postgresql", "nodes"],
+  "Run a gateway": [
+    "operations",
+    "configuration",
+    "cli",
+    "console",
+    "keyless-upstreams",
+    "local-servers",
+    "postgresql",
+    "nodes",
+  ],
   "Plan and repair": [
     "reference-architectures",
     "sizing",

@@ -14,8 +14,11 @@ export function isBearer(credential: string | undefined): credential is string {
   return credential !== undefined && !credential.includes(":");
 }
 
-/** Throws an Error that says what is wrong and quotes nothing of the credential. */
-export function readSigner(credential: string | undefined, environment: Environment): Signer {
+/**
+ * The pair of the settings, or of the environment where that names no profile. Undefined: the machine's own identity is
+ * used. Throws an Error that says what is wrong and quotes nothing of the credential.
+ */
+export function readSigner(credential: string | undefined, environment: Environment): Signer | undefined {
   if (credential !== undefined) {
     const [accessKeyId = "", secretAccessKey = "", sessionToken = "", ...more] = credential.split(":");
     if (accessKeyId === "" || secretAccessKey === "" || more.length > 0)
@@ -23,9 +26,8 @@ export function readSigner(credential: string | undefined, environment: Environm
     return signerOf(accessKeyId, secretAccessKey, sessionToken);
   }
   const { AWS_ACCESS_KEY_ID: id = "", AWS_SECRET_ACCESS_KEY: secret = "", AWS_SESSION_TOKEN: token = "" } = environment;
-  if (id === "" || secret === "")
-    throw new Error("it needs an api_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment");
-  return signerOf(id, secret, token);
+  const { AWS_PROFILE: profile = "" } = environment;
+  return id === "" || secret === "" || profile !== "" ? undefined : signerOf(id, secret, token);
 }
 
 function signerOf(accessKeyId: string, secretAccessKey: string, sessionToken: string): Signer {

@@ -4,7 +4,8 @@ import { createSignedUpstream } from "../../upstream/signed.js";
 import { createWire } from "../../wire/bedrock-converse/index.js";
 import type { Family } from "../family.js";
 import { isBearer, readRegion, readSigner, regionIn } from "./credential.js";
-import { createSign } from "./signature.js";
+import { fixedSigner, machineSigner } from "./identity.js";
+import { createSigningProver } from "./signature.js";
 
 export const bedrock: Family = {
   name: "bedrock",
@@ -18,7 +19,7 @@ export const bedrock: Family = {
     const region = regionIn(environment);
     return region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`;
   },
-  // Without one the environment's usual variables are read.
+  // Without one the machine's own identity is used.
   needsKey: false,
   // It generates on, and bills, when nobody listens any more.
   abortStopsBilling: false,
@@ -33,7 +34,10 @@ export const bedrock: Family = {
   authorize: (upstream, credential, baseUrl, environment) => {
     if (isBearer(credential)) return upstream;
     const region = readRegion(baseUrl, environment);
-    return createSignedUpstream(upstream, createSign(readSigner(credential, environment), region, baseUrl, Date.now));
+    const pair = readSigner(credential, environment);
+    const clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
+    const source = pair === undefined ? machineSigner(clock) : fixedSigner(pair);
+    return createSignedUpstream(upstream, createSigningProver(source, region, baseUrl, clock.nowMs));
   },
   modelsPath: undefined,
   readModels: () => {

@@ -1,8 +1,9 @@
 /** Gemini on Google's cloud: the same wire under a project's address, with a token in place of a key. */
+import { createBearerProver } from "../../upstream/bearer.js";
 import { createSignedUpstream } from "../../upstream/signed.js";
 import { wire } from "../../wire/gemini/index.js";
 import type { Family } from "../family.js";
-import { GoogleToken, readCredential } from "./token.js";
+import { googleToken, readCredential } from "./token.js";
 
 export const vertex: Family = {
   name: "vertex",
@@ -25,8 +26,8 @@ export const vertex: Family = {
     `/publishers/google/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
   headers: () => ({ "content-type": "application/json" }),
   authorize: (upstream, credential) => {
-    const token = new GoogleToken(readCredential(credential), Date.now, () => performance.now());
-    return createSignedUpstream(upstream, () => token.headers());
+    const clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
+    return createSignedUpstream(upstream, createBearerProver(googleToken(readCredential(credential), clock)));
   },
   modelsPath: undefined,
   readModels: () => {

@@ -4,7 +4,11 @@
  * (`.../openai/v1`) is served by the family openai-compatible. Source: the reference of 2024-10-21 on
  * learn.microsoft.com.
  */
-import { chatFamily } from "./chat-family.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { createBearerProver } from "../../upstream/bearer.js";
+import { createSignedUpstream } from "../../upstream/signed.js";
+import { chatFamily } from "../chat-family.js";
+import { entraToken } from "./token.js";
 
 /** The newest version of the data plane that is no preview. */
 const API_VERSION = "2024-10-21";
@@ -18,6 +22,13 @@ export const azure = chatFamily({
   // A resource has an address of its own, so a key alone does not say where to go.
   keyVariable: undefined,
   baseUrl: undefined,
+  // Without one, Microsoft Entra ID issues tokens for the identity that the environment names.
+  needsKey: false,
+  authorize: (upstream, credential, _baseUrl, environment) => {
+    if (credential !== undefined) return upstream;
+    const clock = { nowMs: Date.now, monotonicMs: () => performance.now(), pause };
+    return createSignedUpstream(upstream, createBearerProver(entraToken(environment, clock)));
+  },
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
   telemetryName: "azure.ai.openai",
