@@ -11,6 +11,7 @@ export const KEY_SCOPES = [
   "embeddings",
   "rerank",
   "moderations",
+  "audio",
   "models",
   "usage",
   "keys",

@@ -11,6 +11,7 @@ export const SCOPES = [
   "embeddings",
   "rerank",
   "moderations",
+  "audio",
   "models",
   "usage",
   "keys",

@@ -49,6 +49,7 @@ const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
   embedding: ModelKind.MODEL_KIND_EMBEDDING,
   rerank: ModelKind.MODEL_KIND_RERANK,
   moderation: ModelKind.MODEL_KIND_MODERATION,
+  speech: ModelKind.MODEL_KIND_SPEECH,
 };
 const CAUSES: Readonly<Record<EjectionCause, ShownCause>> = {
   failing: ShownCause.EJECTION_CAUSE_FAILING,
