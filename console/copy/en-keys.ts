@@ -104,6 +104,7 @@ export const keyWords = {
     embeddings: "create embeddings",
     rerank: "rank documents",
     moderations: "moderate content",
+    audio: "speak texts",
     models: "list models",
     usage: "see usage",
     keys: "manage keys",

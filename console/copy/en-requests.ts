@@ -133,7 +133,7 @@ export const requestWords = {
     audioIn: "Audio input",
     audioOut: "Audio output",
   },
-  units: { search_unit: "Search units" } as Readonly<Record<string, string>>,
+  units: { search_unit: "Search units", character: "Characters" } as Readonly<Record<string, string>>,
   entries: "Ledger entries",
   noEntries: "The request moved no money.",
   archived: (day: string) => `The ledger entries from before ${day} are archived.`,

@@ -7,6 +7,7 @@ export const SCOPES = [
   "embeddings",
   "rerank",
   "moderations",
+  "audio",
   "models",
   "usage",
   "keys",
@@ -29,7 +30,7 @@ export type FormSettings = Pick<KeySettings, "name" | "scopes" | "models" | "add
 
 export const FRESH: Typed = {
   name: "",
-  scopes: ["chat", "embeddings", "rerank", "moderations", "models", "usage"],
+  scopes: ["chat", "embeddings", "rerank", "moderations", "audio", "models", "usage"],
   models: "",
   addresses: "",
   expires: "",

@@ -10,12 +10,14 @@ export interface EstimateCostRequest {
   readonly embedding?: EmbedRequest | undefined;
   readonly rerank?: RerankRequest | undefined;
   readonly moderation?: ModerateRequest | undefined;
+  readonly speech?: StreamSpeechRequest | undefined;
 }
 export const EstimateCostRequest: Shape = {
   generation: ["?", () => Generation],
   embedding: ["?", () => EmbedRequest],
   rerank: ["?", () => RerankRequest],
   moderation: ["?", () => ModerateRequest],
+  speech: ["?", () => StreamSpeechRequest],
 };
 
 export interface EmbedRequest {
@@ -56,6 +58,25 @@ export interface ModerateRequest {
 export const ModerateRequest: Shape = {
   model: "s",
   texts: ["[]", "s"],
+  source: ["?", () => Source],
+};
+
+export interface StreamSpeechRequest {
+  readonly model: string;
+  readonly text: string;
+  readonly voice: string;
+  readonly instructions: string;
+  readonly format: string;
+  readonly speed?: number | undefined;
+  readonly source?: Source | undefined;
+}
+export const StreamSpeechRequest: Shape = {
+  model: "s",
+  text: "s",
+  voice: "s",
+  instructions: "s",
+  format: "s",
+  speed: ["?", "i"],
   source: ["?", () => Source],
 };
 

@@ -56,7 +56,7 @@ export const Model: Shape = {
   display_name: "s",
 };
 
-export type ModelKind = "unspecified" | "chat" | "completion" | "embedding" | "rerank" | "moderation";
+export type ModelKind = "unspecified" | "chat" | "completion" | "embedding" | "rerank" | "moderation" | "speech";
 
 export interface ModelCapabilities {
   readonly images?: boolean | undefined;

@@ -9,6 +9,7 @@ Object.freeze(NO_METERS);
 /** The units that a request can use beside tokens: the words for one and for many, and how many a price is for. */
 export const UNITS = {
   search_unit: { one: "search unit", many: "search units", pricedPer: 1_000n },
+  character: { one: "character", many: "characters", pricedPer: 1_000_000n },
 } as const satisfies Readonly<Record<string, UnitFacts>>;
 
 interface UnitFacts {

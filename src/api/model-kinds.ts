@@ -7,6 +7,7 @@ export const MODEL_KINDS = {
   embedding: { scope: "embeddings", operation: "embeddings", words: "embeddings" },
   rerank: { scope: "rerank", operation: "rerank", words: "the ranking of documents" },
   moderation: { scope: "moderations", operation: "moderation", words: "moderation" },
+  speech: { scope: "audio", operation: "speech", words: "speech" },
 } as const;
 
 /** What a model is asked for. */

@@ -48,7 +48,8 @@ export function withKeyOptions(command: Command, use: "create" | "update"): Comm
     .option("--name <name>", "a display name")
     .option(
       "--scope <scope...>",
-      "chat, embeddings, rerank, moderations, models, usage, keys, audit, alerts, operator (default: the first six)",
+      "chat, embeddings, rerank, moderations, audio, models, usage, keys, audit, alerts, operator " +
+        "(default: the first seven)",
     )
     .option("--model <glob...>", 'models that the key may use, such as "gpt-*" (default: all)')
     .option("--deny-model <glob...>", "models that the key may not use")

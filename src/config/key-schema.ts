@@ -12,6 +12,7 @@ export const KEY_SCOPES = [
   "embeddings",
   "rerank",
   "moderations",
+  "audio",
   "models",
   "usage",
   "keys",

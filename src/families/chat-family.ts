@@ -8,7 +8,7 @@ import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
 import type { EndpointWire } from "../wire/wire.js";
 import type { AnswerPromise, Counter, Endpoint, Family } from "./family.js";
 import { readModelList } from "./model-list.js";
-import { MODERATION, type RerankEndpoint, rerankEndpoint } from "./surface-endpoints.js";
+import { MODERATION, type RerankEndpoint, rerankEndpoint, speechEndpoint } from "./surface-endpoints.js";
 
 const CHAT_PATH = "/chat/completions";
 
@@ -49,6 +49,8 @@ export interface ChatFamily {
   readonly rerank?: RerankEndpoint;
   /** True where it judges content at OpenAI's path. */
   readonly moderates?: boolean;
+  /** True where it speaks texts at OpenAI's path. */
+  readonly speaks?: boolean;
   readonly refusals?: Family["refusals"];
   readonly reports?: Family["reports"];
   /** How each request is proven; left out where the header of the key does. */
@@ -99,6 +101,7 @@ export function chatFamily(says: ChatFamily): Family {
         ? {}
         : { rerank: { ...rerankEndpoint(says.rerank), cacheMember: cacheMemberBeside } }),
       ...(says.moderates === true ? { moderation: MODERATION } : {}),
+      ...(says.speaks === true ? { speech: speechEndpoint() } : {}),
     },
     headers: (apiKey) => ({
       "content-type": "application/json",

@@ -10,6 +10,8 @@ export const groq = chatFamily({
   // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.
   abortStopsBilling: false,
   pricedAs: "groq",
+  // Source: console.groq.com/docs/text-to-speech, which bills by characters.
+  speaks: true,
   dialect: {
     developerRole: false,
     thinkingField: "reasoning",

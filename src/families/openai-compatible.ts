@@ -5,7 +5,7 @@ import { wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
-import { MODERATION, rerankEndpoint } from "./surface-endpoints.js";
+import { MODERATION, rerankEndpoint, speechEndpoint } from "./surface-endpoints.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
@@ -44,6 +44,7 @@ export const openaiCompatible: Family = {
     // Resellers of Cohere's models bill search units, and most servers tokens: the price says which.
     rerank: rerankEndpoint({ path: "/rerank", units: ["token", "search_unit"] }),
     moderation: MODERATION,
+    speech: speechEndpoint(),
   },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

@@ -3,7 +3,7 @@ import { wire } from "../wire/openai-chat/index.js";
 import { compaction, wire as responses } from "../wire/openai-responses/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
-import { MODERATION } from "./surface-endpoints.js";
+import { MODERATION, speechEndpoint } from "./surface-endpoints.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
@@ -25,6 +25,8 @@ export const openai: Family = {
     { startsWith: "text-embedding-", kind: "embedding" },
     { startsWith: "omni-moderation-", kind: "moderation" },
     { startsWith: "text-moderation-", kind: "moderation" },
+    { startsWith: "tts-", kind: "speech" },
+    { startsWith: "gpt-4o-mini-tts", kind: "speech" },
     { startsWith: "gpt-3.5-turbo-instruct", kind: "completion" },
     { startsWith: "davinci-002", kind: "completion" },
     { startsWith: "babbage-002", kind: "completion" },
@@ -44,6 +46,7 @@ export const openai: Family = {
     completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },
     embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
     moderation: MODERATION,
+    speech: speechEndpoint({ reportsUsageByEvents: true }),
   },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

@@ -15,6 +15,7 @@ export type {
   SourceBody,
   StreamEncoder,
   SurfaceKind,
+  SurfaceWire,
   WireError,
   WireRequest,
 } from "../wire/wire.js";

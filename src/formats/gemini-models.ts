@@ -17,6 +17,7 @@ const METHODS: ReadonlyMap<ModelKind, readonly string[]> = new Map([
   [ModelKind.MODEL_KIND_COMPLETION, []],
   [ModelKind.MODEL_KIND_RERANK, []],
   [ModelKind.MODEL_KIND_MODERATION, []],
+  [ModelKind.MODEL_KIND_SPEECH, []],
 ]);
 const METHODS_OF_CHATS = ["generateContent", "countTokens"];
 

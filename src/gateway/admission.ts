@@ -48,7 +48,8 @@ export function planOf(
     model,
     outputTokensMax: outputTokensMax === undefined ? undefined : Number(outputTokensMax),
     limitIsSent: takesLimit(model, request, kind),
-    mayClamp: clamp ?? !caller.settings.refuseUnaffordable,
+    // A surface has no member that makes its answer shorter.
+    mayClamp: request.facts.surface === undefined && (clamp ?? !caller.settings.refuseUnaffordable),
     accountId: caller.accountId,
   });
 }

@@ -146,7 +146,7 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   const made = hasFinished && request.facts.outputTokensMax === 0 ? "content" : report.made;
   const basis = basisOf(kind, made, ending === "left" && isOver ? "finished" : ending);
   const { usage } = report;
-  if (basis !== "free" && isReadOnly(terms)) return chargeReadOnly(usage, doubt, terms);
+  if (basis !== "free" && isReadOnly(terms)) return chargeReadOnly(report, doubt, terms);
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
@@ -336,14 +336,15 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
 }
 
 /**
- * The charge of an answer that generated nothing, in the one unit that its endpoint bills: as reported, else a count.
+ * The charge of an answer that generated no text, in the one unit that its endpoint bills: as reported, else a count.
  * Some upstreams never report; only a false report is a lie.
  */
 async function chargeReadOnly(
-  usage: Usage | undefined,
+  report: AnswerReport | undefined,
   doubt: UsageDoubt | undefined,
   terms: ChargeTerms,
 ): Promise<Charge> {
+  const usage = report?.usage;
   const isTrue = usage !== undefined && (doubt === undefined || (doubt === "zero" && usage.meters.length > 0));
   const plausible = isTrue ? usage : NO_USAGE;
   const known = doubt === "missing" || isTrue ? undefined : doubt;
@@ -351,7 +352,9 @@ async function chargeReadOnly(
   const ofUnit = (meters: readonly Meter[]): Meter[] => meters.filter((meter) => meter.unit === unit);
   const meters = ofUnit(plausible.meters);
   if (unit === "token") {
-    if (totalTokens(plausible) === 0) return counted(NOTHING, known, terms);
+    const { soundTokensExpected = 0 } = terms.request.facts;
+    const output = report?.made === "content" ? { tokens: 0, audioTokens: soundTokensExpected } : NOTHING;
+    if (totalTokens(plausible) === 0) return counted(output, known, terms);
     return withinPlan(reported({ ...plausible, meters }), terms);
   }
   if (meters.length > 0) return withinPlan(reported({ ...NO_USAGE, meters }), terms);

@@ -15,6 +15,8 @@ import type {
   GenerateResponse,
   StreamGenerateRequest,
   StreamGenerateResponse,
+  StreamSpeechRequest,
+  StreamSpeechResponse,
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import type { Caller } from "../keys/caller.js";
@@ -57,5 +59,7 @@ export interface Gateway {
     call: GatewayCall,
     head: (metadata: CallMetadata) => void,
   ): Promise<ModerateResponse>;
+  /** Streams the sound. Rejects as `streamGenerate` does. */
+  streamSpeech(request: StreamSpeechRequest, call: GatewayCall, sink: Sink<StreamSpeechResponse>): Promise<void>;
   estimateCost(request: EstimateCostRequest, call: GatewayCall): Promise<EstimateCostResponse>;
 }

@@ -35,6 +35,7 @@ import { knownInput } from "./known-input.js";
 import { type ParsedRequest, generate } from "./generate.js";
 import type { Steps } from "./steps.js";
 import { moderationResults, moderationSource, rerankResults, rerankSource } from "./typed-surface.js";
+import { speechSource, streamSpeech } from "./speech.js";
 import { askSurface, readSurface } from "./surface.js";
 import { typedRequest } from "./typed-request.js";
 
@@ -52,6 +53,7 @@ export function createGateway(steps: Steps): Gateway {
     embed: (request, call, head) => embed(request, call, head, steps),
     rerank: (request, call, head) => rank(request, call, head, steps),
     moderate: (request, call, head) => moderate(request, call, head, steps),
+    streamSpeech: (request, call, sink) => streamSpeech(request, call, sink, steps),
     estimateCost: (request, call) => estimateCost(request, call, steps),
   };
 }
@@ -144,8 +146,8 @@ async function estimateCost(
   call: GatewayCall,
   steps: Steps,
 ): Promise<EstimateCostResponse> {
-  const { generation, embedding, rerank: ranking, moderation } = asked;
-  const said = Object.entries({ generation, embedding, rerank: ranking, moderation });
+  const { generation, embedding, rerank: ranking, moderation, speech } = asked;
+  const said = Object.entries({ generation, embedding, rerank: ranking, moderation, speech });
   const [, second] = said.filter(([, one]) => one !== undefined);
   if (second !== undefined) {
     const problem = "must not stand beside another request";
@@ -159,6 +161,10 @@ async function estimateCost(
   if (moderation !== undefined) {
     const source = moderationSource(moderation, surfaces.moderation.name);
     return estimate(await readSurface(source, surfaces.moderation, call, steps), call, steps);
+  }
+  if (speech !== undefined) {
+    const source = speechSource(speech, surfaces.speech.name);
+    return estimate(await readSurface(source, surfaces.speech, call, steps), call, steps);
   }
   requireBodySize(sourceOf(generation));
   requireBodySize(embedding?.source);

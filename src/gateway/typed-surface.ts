@@ -23,11 +23,13 @@ export function moderationSource({ source, model, texts }: ModerateRequest, wire
   return sourceOf(wire, { model: model === "" ? undefined : model, input: texts });
 }
 
-function requireSaid(param: string, length: number): void {
+/** Throws PARAMETER_MISSING. */
+export function requireSaid(param: string, length: number): void {
   if (length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param });
 }
 
-function sourceOf(wire: string, body: object): Source {
+/** A body of the wire. */
+export function sourceOf(wire: string, body: object): Source {
   return { wire, body: Buffer.from(JSON.stringify(body)), headers: {} };
 }
 

@@ -8,6 +8,7 @@ import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
 import type { HttpInput } from "./json-map.js";
 import { responseJson } from "./json-map.js";
+import { NO_SPEECH } from "./speech.js";
 import { surfaceRoute } from "./unary.js";
 import { answerMessage, type ManagementRoute } from "./management-call.js";
 
@@ -17,11 +18,17 @@ const PATH = "/api/v1/estimate";
 const FORMAT_PATH_DEFAULT = "/v1/chat/completions";
 
 /** The message of the method begins with one of its members, so that no client's body is taken for it. */
-const MESSAGE = /^\s*\{\s*"(?:generation|embedding|rerank|moderation)"\s*:/;
+const MESSAGE = /^\s*\{\s*"(?:generation|embedding|rerank|moderation|speech)"\s*:/;
 const MESSAGE_BYTES = 256;
 
 /** What a model is asked for, by the kind of a route. */
-const KINDS = { generate: "chat", embed: "embedding", rerank: "rerank", moderation: "moderation" } as const;
+const KINDS = {
+  generate: "chat",
+  embed: "embedding",
+  rerank: "rerank",
+  moderation: "moderation",
+  speech: "speech",
+} as const;
 type AskingKind = keyof typeof KINDS;
 
 /** `/api/v1/estimate/v1/messages` takes what `/v1/messages` takes, and so on for every route that asks a model. */
@@ -80,6 +87,7 @@ const NOTHING: EstimateCostRequest = {
   embedding: undefined,
   rerank: undefined,
   moderation: undefined,
+  speech: undefined,
 };
 
 function askedOf(request: FastifyRequest, format: Format, kind: AskingKind): EstimateCostRequest {
@@ -100,6 +108,10 @@ function askedOf(request: FastifyRequest, format: Format, kind: AskingKind): Est
     case "moderation": {
       const source = sourceOf(request, format, surfaceRoute(kind, format).wire);
       return { ...NOTHING, moderation: { model: "", texts: [], source } };
+    }
+    case "speech": {
+      const source = sourceOf(request, format, format.surfaces?.speech.name ?? "");
+      return { ...NOTHING, speech: { ...NO_SPEECH, source } };
     }
   }
 }

@@ -39,6 +39,7 @@ import { HeartbeatTimer } from "./heartbeat-timer.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
 import { addSocketRoutes, type SocketLimits } from "./socket-routes.js";
+import { answerSpeech } from "./speech.js";
 import { streamEndMemory } from "./streamed-answer.js";
 import { addStreamRoutes } from "./streams.js";
 import { type FindNames, NamedItems } from "./named-items.js";
@@ -121,6 +122,7 @@ const PERMISSIONS: Readonly<Record<FormatRoute["kind"], RoutePermission>> = {
   embed: { scope: "embeddings", method: InferenceServiceService.embed.path },
   rerank: { scope: "rerank", method: InferenceServiceService.rerank.path },
   moderation: { scope: "moderations", method: InferenceServiceService.moderate.path },
+  speech: { scope: "audio", method: InferenceServiceService.streamSpeech.path },
 };
 const STREAMS_MAX = 4_096;
 const CONNECTIONS_MAX = 16_384;
@@ -331,6 +333,8 @@ function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationP
   switch (kind) {
     case "generate":
       return (request, reply) => clientGeneration(request, reply, format, parts).run();
+    case "speech":
+      return (request, reply) => answerSpeech(request, reply, format, parts);
     case "count":
       return (request, reply) => answerCount(request, reply, format, parts.front);
     default: {

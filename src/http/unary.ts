@@ -40,8 +40,11 @@ function vectorsIn(answer: EmbedResponse, wire: EmbeddingWire, source: SourceBod
   return answer.source.length > 0 ? answer.source : wire.encodeAnswer(answer, wire.readRequest(outlined(source)));
 }
 
+/** Surfaces that are answered whole. */
+type WholeKind = Exclude<SurfaceKind, "speech">;
+
 /** A route of a surface. */
-export function surfaceRoute(kind: SurfaceKind, { name, surfaces }: Format): UnaryRoute {
+export function surfaceRoute(kind: WholeKind, { name, surfaces }: Format): UnaryRoute {
   const wire = surfaces?.[kind].name;
   if (wire === undefined) throw new Error(`the format ${name} has a route for the surface ${kind} and no wire for it`);
   return {
@@ -54,7 +57,7 @@ export function surfaceRoute(kind: SurfaceKind, { name, surfaces }: Format): Una
 }
 
 function callOf(
-  kind: SurfaceKind,
+  kind: WholeKind,
   channel: Channel,
   source: SourceBody,
   options: CallOptions,

@@ -12,6 +12,7 @@ export const SCOPES = [
   "embeddings",
   "rerank",
   "moderations",
+  "audio",
   "models",
   "usage",
   "keys",

@@ -12,7 +12,7 @@ import { isAddressBlock } from "./address-range.js";
 import { SCOPES } from "./caller.js";
 
 /** What a key gets that names no scopes: the use of models, and no management. */
-export const DEFAULT_SCOPES = ["chat", "embeddings", "rerank", "moderations", "models", "usage"] as const;
+export const DEFAULT_SCOPES = ["chat", "embeddings", "rerank", "moderations", "audio", "models", "usage"] as const;
 const NAME_LENGTH_MAX = 128;
 const LIST_LENGTH_MAX = 100;
 const GLOB_LENGTH_MAX = 256;

@@ -15,7 +15,7 @@ interface Grant {
 }
 
 /** What asks models for something. */
-const ASKING = ["chat", "embeddings", "rerank", "moderations"] as const;
+const ASKING = ["chat", "embeddings", "rerank", "moderations", "audio"] as const;
 const SEEN_BY_ALL = ["models", "usage", "keys"] as const;
 const SEEN_BY_ADMINS = [...SEEN_BY_ALL, "members", "audit"] as const;
 const CHANGED_BY_ADMINS = [...ASKING, "keys", "members", "usage", "alerts"] as const;

@@ -53,6 +53,7 @@ const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
   embedding: ModelKind.MODEL_KIND_EMBEDDING,
   rerank: ModelKind.MODEL_KIND_RERANK,
   moderation: ModelKind.MODEL_KIND_MODERATION,
+  speech: ModelKind.MODEL_KIND_SPEECH,
 };
 const HEALTHS: Readonly<Record<HealthState, UpstreamHealth>> = {
   healthy: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,

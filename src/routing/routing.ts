@@ -317,7 +317,7 @@ export class Routing {
         acceptWire: options.acceptWire,
         accountId,
         long,
-        toldModel: toldModel(model, target),
+        toldModel: endpoint.wire.namesNoModel === true ? undefined : toldModel(model, target),
         form: gathers ? "events" : formOf(endpoint, options.acceptWire),
         gathers,
         isLast,

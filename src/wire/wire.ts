@@ -328,7 +328,10 @@ export interface Wire extends ClientWire, UpstreamWire {
  * the family's main wire unless it reads its own.
  */
 export type EndpointWire = Pick<UpstreamWire, "name" | "members" | "encodeRequest" | "decodeAnswer"> &
-  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError" | "readWritten" | "takesCacheMarks">>;
+  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError" | "readWritten" | "takesCacheMarks">> & {
+    /** True where answers name no model, and may be no text at all. Absent: they name it. */
+    readonly namesNoModel?: boolean;
+  };
 
 /** What a client asks vectors in. */
 export interface EmbeddingWire {
@@ -339,8 +342,8 @@ export interface EmbeddingWire {
   encodeAnswer(answer: EmbedResponse, asked: WireRequest): Buffer;
 }
 
-/** What is asked once and answered whole, beside vectors. */
-export type SurfaceKind = Extract<ModelKind, "rerank" | "moderation">;
+/** What is asked without a conversation, beside vectors. */
+export type SurfaceKind = Extract<ModelKind, "rerank" | "moderation" | "speech">;
 
 /** One such question: a folder with its request and its answer, and a line in `surfaces.ts`. */
 export interface SurfaceWire extends EndpointWire {
@@ -349,4 +352,8 @@ export interface SurfaceWire extends EndpointWire {
   readonly paths: readonly string[];
   /** As of any wire; the request's facts carry the surface. */
   readRequest(source: SourceBody): WireRequest;
+  /** The content type of the answer to a body that was read. Absent: it is JSON. */
+  answerTypeOf?(source: SourceBody): string;
+  /** The event that says why a stream ends early; undefined where its client reads no events. */
+  failureEvent?(source: SourceBody, error: GatewayError): Buffer | undefined;
 }

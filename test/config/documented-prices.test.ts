@@ -31,7 +31,7 @@ const STATED: readonly Stated[] = pages.flatMap((name) => {
 const MODELS = STATED.flatMap(({ place, settings }) =>
   settings.models
     // Nor are units or free judgements in the package.
-    .filter(({ kind }) => kind !== "rerank" && kind !== "moderation")
+    .filter(({ kind }) => kind !== "rerank" && kind !== "moderation" && kind !== "speech")
     .filter((model) => pricedAsOf(model, settings) !== undefined)
     .map((model) => ({ place, id: model.id, model, settings })),
 );

@@ -106,7 +106,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
     {
       name: "a model of an unknown kind",
       text: "upstreams: { u: { family: f } }\nmodels:\n  a: { targets: [{ upstream: u }], kind: images }\n",
-      want: ["3:42 models.a.kind: must be one of chat, completion, embedding, rerank, moderation"],
+      want: ["3:42 models.a.kind: must be one of chat, completion, embedding, rerank, moderation, speech"],
     },
     {
       name: "a model without targets",
@@ -263,7 +263,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         .map((line) => `${line}\n`)
         .join("")}accounts: { acme: }\n`,
       want: [
-        "4:20 keys[0].scopes[1]: must be one of chat, embeddings, rerank, moderations, models, usage, keys, audit, alerts, operator",
+        "4:20 keys[0].scopes[1]: must be one of chat, embeddings, rerank, moderations, audio, models, usage, keys, audit, alerts, operator",
         "5:13 keys[0].models: must be a list such as [a, b]",
         "6:17 keys[0].addresses[0]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",
         "6:30 keys[0].addresses[1]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",

@@ -92,6 +92,15 @@ function answerSchema(operation: (typeof operations)[number]["operation"]): unkn
   return operation.responses["200"]?.content?.["application/json"]?.schema;
 }
 
+/** Sound has no schema, only a content type. */
+async function expectSound(path: string, body: unknown): Promise<void> {
+  const headers = { authorization: `Bearer ${ids.get("secret")}`, "content-type": "application/json" };
+  const response = await fetch(`${gateway.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^audio\//);
+  expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+}
+
 describe("against a fresh gateway", () => {
   test("/openapi.json is what it serves, to anybody", async () => {
     const response = await fetch(`${gateway.url}/openapi.json`);
@@ -127,13 +136,14 @@ describe("against a fresh gateway", () => {
       ({ path, operation }) => operation.requestBody !== undefined && !path.startsWith("/api/"),
     );
     expect(asked.length).toBeGreaterThan(10);
-    const settings = { name: "examples", scopes: ["chat", "embeddings", "rerank", "moderations", "models"] };
+    const settings = { name: "examples", scopes: ["chat", "embeddings", "rerank", "moderations", "audio", "models"] };
     const key = await expectAnswer("POST", "/api/v1/keys", {}, { account_id: EXAMPLE_ID, settings });
     ids.set("secret", (key as { secret: string }).secret);
     for (const { path, verb, operation } of asked) {
       const model = /embed/i.test(path) ? "sim-embed-1" : "sim-1";
       const body = operation.requestBody?.content["application/json"].example;
-      await expectAnswer(verb, path.replace("{model}", model), answerSchema(operation), body);
+      if (answerSchema(operation) === undefined) await expectSound(path, body);
+      else await expectAnswer(verb, path.replace("{model}", model), answerSchema(operation), body);
     }
     for (const path of ["/v1/models", "/v1beta/models", "/v1/models/sim-1"])
       await expectAnswer(

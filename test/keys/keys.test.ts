@@ -37,7 +37,15 @@ describe("create", () => {
 
   test("gives a key without scopes the default ones, and keeps those that it names, each once", async () => {
     const plain = await world.keys.create({ accountId: "acme", settings: undefined }, TEST_ACT);
-    expect(plain.key.settings?.scopes).toEqual(["chat", "embeddings", "rerank", "moderations", "models", "usage"]);
+    expect(plain.key.settings?.scopes).toEqual([
+      "chat",
+      "embeddings",
+      "rerank",
+      "moderations",
+      "audio",
+      "models",
+      "usage",
+    ]);
     const named = await make({ scopes: ["keys", "chat", "keys"] });
     expect(named.key.settings?.scopes).toEqual(["keys", "chat"]);
   });

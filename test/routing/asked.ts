@@ -43,6 +43,7 @@ export const LEAST: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   "openai-embeddings": { model: "m", input: "Hi" },
   rerank: { model: "m", query: "Hi", documents: ["Hi"] },
   "openai-moderations": { model: "m", input: "Hi" },
+  "openai-speech": { model: "m", input: "Hi", voice: "alloy" },
   anthropic: { model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] },
   gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
 };

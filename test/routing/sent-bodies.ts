@@ -39,6 +39,7 @@ export const LOOKED_AT: Readonly<Record<string, { readonly model?: string; reado
   "openai-compaction": { model: "model", limits: [] },
   "openai-embeddings": { model: "model", limits: [] },
   "openai-moderations": { model: "model", limits: [] },
+  "openai-speech": { model: "model", limits: [] },
   rerank: { model: "model", limits: [] },
   anthropic: { model: "model", limits: ["max_tokens"] },
   gemini: {

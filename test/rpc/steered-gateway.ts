@@ -111,6 +111,10 @@ export class SteeredGateway implements Gateway {
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "texts", model: "steered" });
   }
 
+  async streamSpeech(): Promise<never> {
+    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "text", model: "steered" });
+  }
+
   async estimateCost(): Promise<never> {
     throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: "steered" });
   }

@@ -35,6 +35,7 @@ export const FORMAT_CALLS: readonly FormatCall[] = [
   { name: "gemini count", path: (model) => `/v1beta/models/${model}:countTokens`, body: () => ({ contents }) },
   { name: "rerank", path: fixed("/v1/rerank"), body: (model) => ({ model, query: "a", documents: ["b"] }) },
   { name: "moderations", path: fixed("/v1/moderations"), body: (model) => ({ model, input: "hi" }) },
+  { name: "speech", path: fixed("/v1/audio/speech"), body: (model) => ({ model, input: "hi", voice: "alloy" }) },
   { name: "one model", path: (model) => `/v1/models/${model}`, body: undefined },
   {
     name: "one model of Anthropic",

@@ -42,7 +42,7 @@ export interface Generation {
 export interface Source {
   /**
    * The wire format: openai-chat, openai-responses, openai-completions, openai-embeddings,
-   * openai-moderations, rerank, anthropic or gemini.
+   * openai-moderations, openai-speech, rerank, anthropic or gemini.
    */
   wire: string;
   /** The body as it was received. At most 32 MiB; over gRPC a message has at most 8 MiB. */

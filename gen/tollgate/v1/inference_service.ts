@@ -21,7 +21,7 @@ import type {
 } from "@grpc/grpc-js";
 import { Money } from "../../google/type/money.js";
 import { ErrorReason } from "./error_reason.js";
-import { Answer, Event } from "./event.js";
+import { Answer, Event, Finish } from "./event.js";
 import { Generation, Source } from "./generation.js";
 import { UpstreamHealth } from "./upstream_service.js";
 import { Usage } from "./usage.js";
@@ -262,6 +262,34 @@ export interface ModerationResult_CategoryScoresEntry {
   value: number;
 }
 
+/** StreamSpeechRequest is the request of StreamSpeech. */
+export interface StreamSpeechRequest {
+  /** The identifier of the model, as ModelService lists it. Required without a source. */
+  model: string;
+  /** The text to speak. Required without a source. */
+  text: string;
+  /** The voice, by the upstream's name. Required without a source. */
+  voice: string;
+  /** How the voice speaks, such as "in a calm voice". Empty: as the model does. */
+  instructions: string;
+  /** The format of the sound: mp3, opus, aac, flac, wav or pcm. Empty: mp3. */
+  format: string;
+  /** How fast the voice speaks, from 0.25 to 4. Absent: 1. */
+  speed?:
+    | number
+    | undefined;
+  /** A client's own body in the wire format openai-speech, in place of the fields above. Absent: there is a text. */
+  source?: Source | undefined;
+}
+
+/** StreamSpeechResponse is a piece of the sound, or the end of the answer. */
+export interface StreamSpeechResponse {
+  /** Bytes of the sound, in order. A source that asks for `stream_format: sse` gets server-sent events instead. */
+  audio: Buffer;
+  /** What the request used and cost. Present in the last message only. */
+  finish?: Finish | undefined;
+}
+
 /** EstimateCostRequest is the request of EstimateCost. It has exactly one of its fields. */
 export interface EstimateCostRequest {
   /** The generation to estimate. */
@@ -277,7 +305,11 @@ export interface EstimateCostRequest {
     | RerankRequest
     | undefined;
   /** The moderation to estimate. */
-  moderation?: ModerateRequest | undefined;
+  moderation?:
+    | ModerateRequest
+    | undefined;
+  /** The speech to estimate. */
+  speech?: StreamSpeechRequest | undefined;
 }
 
 /** EstimateCostResponse says what a request may cost, and whether it would be admitted now. */
@@ -1790,8 +1822,177 @@ export const ModerationResult_CategoryScoresEntry: MessageFns<ModerationResult_C
   },
 };
 
+function createBaseStreamSpeechRequest(): StreamSpeechRequest {
+  return { model: "", text: "", voice: "", instructions: "", format: "", speed: undefined, source: undefined };
+}
+
+export const StreamSpeechRequest: MessageFns<StreamSpeechRequest> = {
+  encode(message: StreamSpeechRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.text !== "") {
+      writer.uint32(18).string(message.text);
+    }
+    if (message.voice !== "") {
+      writer.uint32(26).string(message.voice);
+    }
+    if (message.instructions !== "") {
+      writer.uint32(34).string(message.instructions);
+    }
+    if (message.format !== "") {
+      writer.uint32(42).string(message.format);
+    }
+    if (message.speed !== undefined) {
+      writer.uint32(49).double(message.speed);
+    }
+    if (message.source !== undefined) {
+      Source.encode(message.source, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamSpeechRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamSpeechRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.voice = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.instructions = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.format = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.speed = reader.double();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.source = Source.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStreamSpeechResponse(): StreamSpeechResponse {
+  return { audio: Buffer.alloc(0), finish: undefined };
+}
+
+export const StreamSpeechResponse: MessageFns<StreamSpeechResponse> = {
+  encode(message: StreamSpeechResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.audio.length !== 0) {
+      writer.uint32(10).bytes(message.audio);
+    }
+    if (message.finish !== undefined) {
+      Finish.encode(message.finish, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamSpeechResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamSpeechResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.audio = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.finish = Finish.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseEstimateCostRequest(): EstimateCostRequest {
-  return { generation: undefined, embedding: undefined, rerank: undefined, moderation: undefined };
+  return { generation: undefined, embedding: undefined, rerank: undefined, moderation: undefined, speech: undefined };
 }
 
 export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
@@ -1807,6 +2008,9 @@ export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
     }
     if (message.moderation !== undefined) {
       ModerateRequest.encode(message.moderation, writer.uint32(34).fork()).join();
+    }
+    if (message.speech !== undefined) {
+      StreamSpeechRequest.encode(message.speech, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1854,6 +2058,14 @@ export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
             }
 
             message.moderation = ModerateRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.speech = StreamSpeechRequest.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2585,6 +2797,23 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): ModerateResponse => ModerateResponse.decode(value),
   },
   /**
+   * StreamSpeech speaks a text: it answers with the bytes of the sound as they come. It needs the scope audio.
+   *
+   * It is admitted and charged as StreamGenerate is, refuses for the same reasons, and with PARAMETER_INVALID if the
+   * model does not speak or has no price for the units that its upstream bills. The last message has the finish. The
+   * initial metadata is that of StreamGenerate.
+   */
+  streamSpeech: {
+    path: "/tollgate.v1.InferenceService/StreamSpeech" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: StreamSpeechRequest): Buffer => Buffer.from(StreamSpeechRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StreamSpeechRequest => StreamSpeechRequest.decode(value),
+    responseSerialize: (value: StreamSpeechResponse): Buffer =>
+      Buffer.from(StreamSpeechResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StreamSpeechResponse => StreamSpeechResponse.decode(value),
+  },
+  /**
    * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
    * nothing.
    *
@@ -2592,7 +2821,7 @@ export const InferenceServiceService = {
    * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
    * request would be refused, including what the first upstream would not support. An invalid request refuses this call
    * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
-   * chat, embeddings, rerank or moderations.
+   * chat, embeddings, rerank, moderations or audio.
    *
    * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
    * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
@@ -2671,6 +2900,14 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    */
   moderate: handleUnaryCall<ModerateRequest, ModerateResponse>;
   /**
+   * StreamSpeech speaks a text: it answers with the bytes of the sound as they come. It needs the scope audio.
+   *
+   * It is admitted and charged as StreamGenerate is, refuses for the same reasons, and with PARAMETER_INVALID if the
+   * model does not speak or has no price for the units that its upstream bills. The last message has the finish. The
+   * initial metadata is that of StreamGenerate.
+   */
+  streamSpeech: handleServerStreamingCall<StreamSpeechRequest, StreamSpeechResponse>;
+  /**
    * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
    * nothing.
    *
@@ -2678,7 +2915,7 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
    * request would be refused, including what the first upstream would not support. An invalid request refuses this call
    * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
-   * chat, embeddings, rerank or moderations.
+   * chat, embeddings, rerank, moderations or audio.
    *
    * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
    * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's
@@ -2848,6 +3085,22 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: ModerateResponse) => void,
   ): ClientUnaryCall;
   /**
+   * StreamSpeech speaks a text: it answers with the bytes of the sound as they come. It needs the scope audio.
+   *
+   * It is admitted and charged as StreamGenerate is, refuses for the same reasons, and with PARAMETER_INVALID if the
+   * model does not speak or has no price for the units that its upstream bills. The last message has the finish. The
+   * initial metadata is that of StreamGenerate.
+   */
+  streamSpeech(
+    request: StreamSpeechRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamSpeechResponse>;
+  streamSpeech(
+    request: StreamSpeechRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamSpeechResponse>;
+  /**
    * EstimateCost estimates the cost of a request and says whether it would be admitted. It costs nothing and generates
    * nothing.
    *
@@ -2855,7 +3108,7 @@ export interface InferenceServiceClient extends Client {
    * exception: if the model's upstream counts the tokens, the call counts as one request. The answer says why the
    * request would be refused, including what the first upstream would not support. An invalid request refuses this call
    * too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and PARAMETER_MISSING. It needs the scope of the request:
-   * chat, embeddings, rerank or moderations.
+   * chat, embeddings, rerank, moderations or audio.
    *
    * Over HTTP the body may also be a request as a client would send it: at this path followed by the path of the
    * format, such as /api/v1/estimate/v1/messages. At this path alone, the body is a chat completion, or Anthropic's

@@ -33,8 +33,8 @@ export interface KeySettings {
   /** A display name: at most 128 characters. Empty: none. */
   name: string;
   /**
-   * What the key may do: chat, embeddings, rerank, moderations, models, usage, keys, audit, alerts, operator. Empty
-   * in CreateKey: chat, embeddings, rerank, moderations, models and usage.
+   * What the key may do: chat, embeddings, rerank, moderations, audio, models, usage, keys, audit, alerts, operator.
+   * Empty in CreateKey: chat, embeddings, rerank, moderations, audio, models and usage.
    */
   scopes: string[];
   /** The models that the key may use, as globs such as gpt-*, at most 100. Empty: all. */

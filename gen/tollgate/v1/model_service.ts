@@ -34,6 +34,8 @@ export enum ModelKind {
   MODEL_KIND_RERANK = 4,
   /** MODEL_KIND_MODERATION - A model that judges whether content is harmful. */
   MODEL_KIND_MODERATION = 5,
+  /** MODEL_KIND_SPEECH - A model that speaks a text. */
+  MODEL_KIND_SPEECH = 6,
   UNRECOGNIZED = -1,
 }
 

@@ -14,8 +14,9 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
  */
 export interface Permission {
   /**
-   * The scope that the key must carry: chat, embeddings, rerank, moderations, models, usage, keys, audit, alerts or
-   * operator; members, which only people and operators have. Empty: any valid key, any person. An operator's key carries every scope.
+   * The scope that the key must carry: chat, embeddings, rerank, moderations, audio, models, usage, keys, audit, alerts
+   * or operator; members, which only people and operators have. Empty: any valid key, any person. An operator's key
+   * carries every scope.
    */
   scope: string;
   /** True if the method shows or changes more than the caller's own account, so that only an operator may call it. */

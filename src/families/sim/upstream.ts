@@ -7,6 +7,7 @@ import { reply } from "./reply.js";
 import { answerRerank } from "./rerank.js";
 import { SimRefusal } from "./refusal.js";
 import { readBody } from "./request.js";
+import { speechEvents } from "./speech.js";
 
 export interface SimOptions {
   readonly nowMs: () => number;
@@ -14,6 +15,8 @@ export interface SimOptions {
 
 /** How many events one read holds where nothing slows the stream: about what a fast network would deliver at once. */
 const EVENTS_PER_READ = 16;
+
+const EVENTS = "text/event-stream";
 
 /** What is answered whole, by its path. */
 const SURFACES: ReadonlyMap<string, (body: Buffer | undefined) => string> = new Map([
@@ -51,10 +54,12 @@ class SimUpstream implements Upstream {
     if (request.method === "GET" && request.path === "/models") return whole(200, renderModels());
     const { method, path } = request;
     const surface = SURFACES.get(path);
-    if (method !== "POST" || (path !== "/chat/completions" && surface === undefined))
+    const isSpeech = path === "/audio/speech";
+    if (method !== "POST" || (path !== "/chat/completions" && !isSpeech && surface === undefined))
       return whole(404, renderRefusal(new SimRefusal(404, "Unknown request URL.", null, "unknown_url")));
     try {
       if (surface !== undefined) return whole(200, surface(request.body));
+      if (isSpeech) return { status: 200, type: EVENTS, reads: speechEvents(request.body), delayMs: 0 };
       const body = readBody(request.body);
       const made = reply(body);
       const { failStatus, delayMs } = made.steering;
@@ -62,7 +67,7 @@ class SimUpstream implements Upstream {
       const createdSeconds = Math.floor(this.#nowMs() / 1000);
       const head: Head = { id: `chatcmpl-sim-${++this.#answers}`, createdSeconds };
       if (body.stream !== true) return whole(200, renderAnswer(body, made, head));
-      return { status: 200, type: "text/event-stream", reads: renderStream(body, made, head), delayMs };
+      return { status: 200, type: EVENTS, reads: renderStream(body, made, head), delayMs };
     } catch (error) {
       if (error instanceof SimRefusal) return whole(error.status, renderRefusal(error));
       throw error;

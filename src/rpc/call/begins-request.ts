@@ -10,6 +10,7 @@ const BEGINNING: ReadonlySet<string> = new Set([
   InferenceServiceService.embed.path,
   InferenceServiceService.rerank.path,
   InferenceServiceService.moderate.path,
+  InferenceServiceService.streamSpeech.path,
 ]);
 
 export function beginsRequest(path: string): boolean {

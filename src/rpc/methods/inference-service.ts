@@ -6,9 +6,10 @@ import type { Handlers } from "../call/handler.js";
 import { requireScope } from "../call/permission.js";
 import { replayMethods } from "../call/replayed.js";
 
-function estimatedKind({ embedding, rerank, moderation }: EstimateCostRequest): ModelKind {
+function estimatedKind({ embedding, rerank, moderation, speech }: EstimateCostRequest): ModelKind {
   if (embedding !== undefined) return "embedding";
   if (rerank !== undefined) return "rerank";
+  if (speech !== undefined) return "speech";
   return moderation === undefined ? "chat" : "moderation";
 }
 
@@ -20,6 +21,7 @@ export function inferenceService(
     ...replayMethods(core),
     // As they are, without a function between: what calls them is the chain itself.
     streamGenerate: gateway.streamGenerate.bind(gateway),
+    streamSpeech: gateway.streamSpeech.bind(gateway),
     countTokens: gateway.countTokens.bind(gateway),
     generate: (request, call) => gateway.generate(request, call, call.head),
     embed: (request, call) => gateway.embed(request, call, call.head),

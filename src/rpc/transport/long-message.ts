@@ -16,6 +16,7 @@ import {
   Prompt,
   RerankRequest,
   Source,
+  StreamSpeechRequest,
 } from "../../api/index.js";
 import type { Method } from "../../api/channel.js";
 import { TYPED_BYTES_MAX, TYPED_FORM, TYPED_TEXTS } from "../../api/typed-form.js";
@@ -41,8 +42,11 @@ const ESTIMATE_RERANK = 3;
 const ESTIMATE_MODERATION = 4;
 const RERANK_SOURCE = 5;
 const MODERATE_SOURCE = 3;
+const ESTIMATE_SPEECH = 5;
+const SPEECH_SOURCE = 7;
 
-const { streamGenerate, generate, countTokens, embed, rerank, moderate, estimateCost } = InferenceServiceService;
+const { streamGenerate, generate, countTokens, embed, rerank, moderate, streamSpeech, estimateCost } =
+  InferenceServiceService;
 const { reportUndelivered } = FrontServiceService;
 const GENERATING: ReadonlySet<string> = new Set([streamGenerate.path, generate.path, countTokens.path]);
 /** Methods that ask for what is translated, and their messages. */
@@ -53,6 +57,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   [embed.path, "tollgate.v1.EmbedRequest"],
   [rerank.path, "tollgate.v1.RerankRequest"],
   [moderate.path, "tollgate.v1.ModerateRequest"],
+  [streamSpeech.path, "tollgate.v1.StreamSpeechRequest"],
   [estimateCost.path, "tollgate.v1.EstimateCostRequest"],
 ]);
 
@@ -76,6 +81,8 @@ export function decodeRequest(
       return surfaceOf(bytes, RERANK_SOURCE, RerankRequest);
     case moderate.path:
       return surfaceOf(bytes, MODERATE_SOURCE, ModerateRequest);
+    case streamSpeech.path:
+      return surfaceOf(bytes, SPEECH_SOURCE, StreamSpeechRequest);
     case estimateCost.path:
       return estimateOf(bytes);
     // Only our own front ends hand answers back, and they bound them.
@@ -88,21 +95,29 @@ export function decodeRequest(
 }
 
 function estimateOf(bytes: Buffer): EstimateCostRequest {
-  const { rest, fields } = split(bytes, [GENERATION, ESTIMATE_EMBEDDING, ESTIMATE_RERANK, ESTIMATE_MODERATION]);
+  const { rest, fields } = split(bytes, [
+    GENERATION,
+    ESTIMATE_EMBEDDING,
+    ESTIMATE_RERANK,
+    ESTIMATE_MODERATION,
+    ESTIMATE_SPEECH,
+  ]);
   const embedding = fields.get(ESTIMATE_EMBEDDING);
   const ranking = fields.get(ESTIMATE_RERANK);
   const moderation = fields.get(ESTIMATE_MODERATION);
+  const speech = fields.get(ESTIMATE_SPEECH);
   return {
     ...EstimateCostRequest.decode(short(rest)),
     generation: generationOf(fields.get(GENERATION)),
     embedding: embedding && estimatedOf(embedding),
     rerank: ranking && surfaceOf(ranking, RERANK_SOURCE, RerankRequest),
     moderation: moderation && surfaceOf(moderation, MODERATE_SOURCE, ModerateRequest),
+    speech: speech && surfaceOf(speech, SPEECH_SOURCE, StreamSpeechRequest),
   };
 }
 
 /** A request of a surface: what is long of it is a body. */
-function surfaceOf<Request extends RerankRequest | ModerateRequest>(
+function surfaceOf<Request extends RerankRequest | ModerateRequest | StreamSpeechRequest>(
   bytes: Buffer,
   field: number,
   type: { decode(bytes: Uint8Array): Request },

@@ -51,6 +51,8 @@ export interface RequestFacts {
   readonly metersMax?: readonly Meter[] | undefined;
   /** How much of each it most likely uses, for an answer that does not report it. Absent: none. */
   readonly metersExpected?: readonly Meter[] | undefined;
+  /** How many tokens of sound it most likely makes, for an answer that does not report them. Absent: none. */
+  readonly soundTokensExpected?: number | undefined;
   /** How often it may read the input: once more behind each call that it runs, or to sum up. Absent: once. */
   readonly roundsMax?: number | undefined;
   /** Which models and upstreams may answer. Absent: what the settings say. */

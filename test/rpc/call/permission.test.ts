@@ -24,6 +24,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "InferenceService/Embed": "embeddings",
   "InferenceService/Rerank": "rerank",
   "InferenceService/Moderate": "moderations",
+  "InferenceService/StreamSpeech": "audio",
   "InferenceService/EstimateCost": "chat",
   "InferenceService/ResumeStream": "chat",
   "ModelService/ListModels": "models",
@@ -283,7 +284,7 @@ describe("the table", () => {
     // A new key that names no scopes gets those of a client, which the one who makes it must have.
     const more =
       path === KeyServiceService.createKey.path
-        ? ["chat", "embeddings", "rerank", "moderations", "models", "usage"]
+        ? ["chat", "embeddings", "rerank", "moderations", "audio", "models", "usage"]
         : [];
     // What is about people, no key may but an operator's.
     const named = scope === "members" ? "operator" : scope;

@@ -52,6 +52,7 @@ const settingsArb: fc.Arbitrary<KeySettings> = fc.record({
         "embeddings",
         "rerank",
         "moderations",
+        "audio",
         "models",
         "usage",
         "keys",

@@ -26,7 +26,7 @@ const SCOPE_MISSING = "ERROR_REASON_SCOPE_MISSING";
 const ALREADY_EXISTS = "ERROR_REASON_ALREADY_EXISTS";
 const PAGE = { pageSize: 0, pageToken: "" };
 const KEYS = { ...PAGE, accountId: "", ids: [], text: "" };
-const CLIENT_SCOPES = ["chat", "embeddings", "rerank", "moderations", "models", "usage"];
+const CLIENT_SCOPES = ["chat", "embeddings", "rerank", "moderations", "audio", "models", "usage"];
 
 let core: OpenCore;
 let operator = "";

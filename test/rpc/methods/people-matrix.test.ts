@@ -9,11 +9,23 @@ import { signIn, type Who } from "../sign-in.js";
 const ROLES: readonly Who[] = ["owner", "admin", "member", "viewer", "operator", "auditor", "nobody here"];
 /** What each role changes; all but the last see models, usage and keys, and all but it and viewers see members. */
 const CHANGES: Readonly<Record<Who, readonly string[]>> = {
-  owner: ["chat", "embeddings", "rerank", "moderations", "keys", "members", "usage", "alerts"],
-  admin: ["chat", "embeddings", "rerank", "moderations", "keys", "members", "usage", "alerts"],
-  member: ["chat", "embeddings", "rerank", "moderations", "keys"],
+  owner: ["chat", "embeddings", "rerank", "moderations", "audio", "keys", "members", "usage", "alerts"],
+  admin: ["chat", "embeddings", "rerank", "moderations", "audio", "keys", "members", "usage", "alerts"],
+  member: ["chat", "embeddings", "rerank", "moderations", "audio", "keys"],
   viewer: [],
-  operator: ["chat", "embeddings", "rerank", "moderations", "models", "usage", "keys", "members", "alerts", "operator"],
+  operator: [
+    "chat",
+    "embeddings",
+    "rerank",
+    "moderations",
+    "audio",
+    "models",
+    "usage",
+    "keys",
+    "members",
+    "alerts",
+    "operator",
+  ],
   auditor: [],
   "nobody here": [],
 };

@@ -13,7 +13,7 @@ interface DocumentedBody {
   readonly required: readonly string[];
   readonly example: Schema;
   /** What a whole answer has. */
-  readonly answers: readonly string[];
+  readonly answers: readonly string[] | "audio/*";
 }
 
 const OPENAI = "https://platform.openai.com/docs/api-reference";
@@ -90,6 +90,22 @@ const BODIES: Readonly<Record<string, DocumentedBody>> = {
     required: ["input"],
     example: { model: "sim-moderation-1", input: "A sentence." },
     answers: ["id", "model", "results"],
+  },
+  "/v1/audio/speech": {
+    summary: "Speech (OpenAI)",
+    reference: `${OPENAI}/audio`,
+    properties: {
+      model: MODEL,
+      input: { type: "string" },
+      voice: { oneOf: [{ type: "string" }, { type: "object" }] },
+      instructions: { type: "string" },
+      response_format: { enum: ["mp3", "opus", "aac", "flac", "wav", "pcm"] },
+      speed: { type: "number" },
+      stream_format: { enum: ["audio", "sse"] },
+    },
+    required: ["model", "input", "voice"],
+    example: { model: "sim-speech-1", input: "A sentence.", voice: "tone", response_format: "wav" },
+    answers: "audio/*",
   },
   "/v1/rerank": rerankBody("Ranks documents (Jina, Voyage, vLLM)", "https://api.jina.ai/redoc"),
   "/v2/rerank": rerankBody("Ranks documents (Cohere)", "https://docs.cohere.com/reference/rerank"),
@@ -183,6 +199,7 @@ const SCOPES = {
   embed: "embeddings",
   rerank: "rerank",
   moderation: "moderations",
+  speech: "audio",
 } as const;
 
 /** Every format that the program has: what the files of their folder export. */
@@ -217,17 +234,22 @@ export async function formatPaths(): Promise<readonly PathOperation[]> {
   }));
 }
 
+function contentOf({ answers }: DocumentedBody): Schema {
+  if (answers === "audio/*") return { [answers]: { schema: { type: "string", format: "binary" } } };
+  const schema = answers.length === 0 ? { type: "array" } : { type: "object", required: answers };
+  return { "application/json": { schema } };
+}
+
 function operationOf(path: string, route: FormatRoute): Schema {
   const key = path.replace(/^.*\}/, "");
   const body = BODIES[key];
   if (body === undefined) throw new Error(`no words are known of the route ${path}: add them here`);
   const inPath = /\{(\w+)\}/.exec(path)?.[1];
-  const answer = { type: "object", required: body.answers };
-  const content =
-    body.answers.length === 0
-      ? { "application/json": { schema: { type: "array" } } }
-      : { "application/json": { schema: answer } };
-  const events = "stream" in body.properties ? { "text/event-stream": { schema: { type: "string" } } } : {};
+  const content = contentOf(body);
+  const events =
+    "stream" in body.properties || "stream_format" in body.properties
+      ? { "text/event-stream": { schema: { type: "string" } } }
+      : {};
   return {
     operationId: path
       .replaceAll(/\{\w+\}/g, "")
