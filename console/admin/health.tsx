@@ -109,7 +109,7 @@ function upstreamNeeds(upstreams: readonly Upstream[]): readonly Need[] {
   );
   const aside = upstreams
     .filter(({ health, ejections }) => !IS_WELL.has(health) || ejections.length > 0)
-    .map(({ id, health }) =>
+    .map(({ id, health }): Need =>
       health === "refused"
         ? { what: admin.health.upstreamRefused(id), todo: admin.health.upstreamRefusedDo, to: "/admin/upstreams" }
         : { what: admin.health.upstreamAside(id), todo: admin.health.upstreamAsideDo, to: "/admin/upstreams" },

@@ -73,11 +73,7 @@ function Log({ account, title, isOverAll = false }: LogParts): ReactNode {
       <Loaded of={list} what={title} height={480}>
         {({ requests, nextPageToken }) => (
           <>
-            <Found
-              requests={requests}
-              isOverAll={isOverAll}
-              isFiltered={countOf(search) > 0 || page !== undefined}
-            />
+            <Found requests={requests} isOverAll={isOverAll} isFiltered={countOf(search) > 0 || page !== undefined} />
             <Pager page={page} next={nextPageToken} first={requestWords.newest} more={requestWords.older} />
             {requests.length > 0 && (
               <span className="row">

@@ -20,6 +20,9 @@ const ANY = {
   tag: "",
   reason: "",
   valuesMax: 0,
+  timeZone: "",
+  tagName: "",
+  httpStatus: 0,
 };
 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
