@@ -8,14 +8,14 @@ export interface CreateKeyRequest {
   readonly accountId: string;
   readonly settings?: KeySettings | undefined;
   readonly secret: string;
-  readonly secretSha256: string;
+  readonly secretDigest: string;
   readonly hint: string;
 }
 export const CreateKeyRequest: Shape = {
   account_id: "s",
   settings: ["?", () => KeySettings],
   secret: "s",
-  secret_sha256: "s",
+  secret_digest: "s",
   hint: "s",
 };
 

@@ -32,7 +32,7 @@ const EXISTS = "ERROR_REASON_ALREADY_EXISTS";
 
 const HELP = `
 Environment:
-  LITELLM_SALT_KEY    opens the models in the database; LITELLM_MASTER_KEY where LiteLLM has no salt key
+  LITELLM_SALT_KEY    decrypts the models; without a salt key, set LITELLM_MASTER_KEY
 
 Examples:
   tollgate import litellm-database postgresql://reader@db/litellm
@@ -210,7 +210,7 @@ function keyRequest(key: PlannedKey): CreateKeyRequest {
   return {
     accountId: key.accountId,
     secret: "",
-    secretSha256: key.sha256,
+    secretDigest: key.sha256,
     hint: key.hint,
     settings: {
       ...KeySettings.decode(EMPTY),

@@ -50,7 +50,7 @@ export function addKeyCommands(program: Command): void {
 async function createKey(account: string, options: SetOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = KeyServiceService.createKey;
-    const request = { accountId: account, settings: settingsOf(options), secret: "", secretSha256: "", hint: "" };
+    const request = { accountId: account, settings: settingsOf(options), secret: "", secretDigest: "", hint: "" };
     const typed = () => budgetsOf("key", options, undefined);
     await withAmounts(typed, async () => {
       const answer = await connection.call(method, request);

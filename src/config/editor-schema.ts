@@ -55,10 +55,11 @@ function isLeftOut(value: unknown): boolean {
 }
 
 /** A value's form in the place of the text that we read, and its rule behind its description. */
-function forEditors({ word, ...said }: JsonSchema): JsonSchema {
-  if (word !== undefined) {
+function forEditors({ alone, ...said }: JsonSchema): JsonSchema {
+  // A value that may stand alone in place of the block.
+  if (alone !== undefined) {
     const { description, ...block } = forEditors(said);
-    return { description, anyOf: [{ const: word }, block] };
+    return { description, anyOf: [alone, block] };
   }
   const { form, rule, description, type, mayBeLeftOut: _, secret: _secret, ...rest } = said;
   const made: JsonSchema = { ...(isSchema(form) ? form : type === undefined ? {} : { type: withEmpty(type) }) };

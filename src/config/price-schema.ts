@@ -183,7 +183,7 @@ export const price = z
       return { ...prices, tiers: longer, serviceTiers, tools, rates: units, tokensUnpriced };
     }),
   )
-  .meta({ word: "free" });
+  .meta({ alone: { const: "free" } });
 
 type Said = z.output<z.ZodObject<typeof components>>;
 

@@ -30,7 +30,9 @@ const rate = block({
 });
 
 /** A price alone, or a block that says more. */
-const said = z.preprocess((value) => (typeof value === "string" ? { usd: value } : value), rate).meta({ word: "2.00" });
+const said = z
+  .preprocess((value) => (typeof value === "string" ? { usd: value } : value), rate)
+  .meta({ alone: decimalForm });
 
 export const rates = named(NAME, NAME_RULE, said).transform((units, context): Rate[] =>
   Object.entries(units).flatMap(([name, { usd: picos, per, step, minimum }]) => {

@@ -19,7 +19,7 @@ const ID_LENGTH = 26;
 /** Throws PARAMETER_INVALID. */
 export function importedSecretOf(sha256: string, hint: string): ImportedSecret {
   if (!SHA256_HEX.test(sha256))
-    throw invalid("secret_sha256", "must be 64 hexadecimal digits, the SHA-256 of a secret");
+    throw invalid("secret_digest", "must be 64 hexadecimal digits, the SHA-256 of a secret");
   if (!HINT.test(hint)) throw invalid("hint", "must be at most 20 printable ASCII characters without spaces");
   const bytes = Buffer.from(sha256, "hex");
   const id = createHash("sha256").update("tollgate imported key\0").update(bytes).digest("hex").slice(0, ID_LENGTH);

@@ -33,11 +33,11 @@ describe("a thread loads the packages that it works with, and no other", () => {
     expect(loadedBy(entry).packages).toEqual(packages);
   });
 
-  test("the database's thread reads three messages, and loads no other", () => {
+  test("the database's thread reads four messages, and loads no other", () => {
     const generated = [...loadedBy("src/store/sqlite/worker.ts").files].filter((file) =>
       file.startsWith("gen/tollgate"),
     );
-    const read = ["account_service", "demands", "key_service"].map((name) => `gen/tollgate/v1/${name}.ts`);
+    const read = ["account_service", "demands", "key_service", "quota"].map((name) => `gen/tollgate/v1/${name}.ts`);
     expect(generated.toSorted()).toEqual(read);
   });
 });

@@ -11,6 +11,7 @@ const EDITOR = "admin/yaml-editor.tsx";
 const EDITOR_BYTES_MAX = 140 * 1_024;
 /** What is loaded before a part of a form comes: its page, and the box of a dialog. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  "playground/markdown.tsx": ["playground/playground.tsx"],
   "admin/target-list.tsx": ["admin/prices.tsx", "parts/dialog-box.tsx"],
 };
 

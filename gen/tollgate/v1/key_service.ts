@@ -247,7 +247,7 @@ export interface CreateKeyRequest {
    * after the first use of its secret, which replaces the digest with this gateway's own. A secret that is shorter than
    * sk- and 16 characters is refused when it is used. Empty: none.
    */
-  secretSha256: string;
+  secretDigest: string;
   /** What people see of a secret that is imported by its digest, such as sk-...x9: at most 20 characters. Empty: nothing. */
   hint: string;
 }
@@ -1243,7 +1243,7 @@ export const KeyFigures: MessageFns<KeyFigures> = {
 };
 
 function createBaseCreateKeyRequest(): CreateKeyRequest {
-  return { accountId: "", settings: undefined, secret: "", secretSha256: "", hint: "" };
+  return { accountId: "", settings: undefined, secret: "", secretDigest: "", hint: "" };
 }
 
 export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
@@ -1257,8 +1257,8 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     if (message.secret !== "") {
       writer.uint32(26).string(message.secret);
     }
-    if (message.secretSha256 !== "") {
-      writer.uint32(34).string(message.secretSha256);
+    if (message.secretDigest !== "") {
+      writer.uint32(34).string(message.secretDigest);
     }
     if (message.hint !== "") {
       writer.uint32(42).string(message.hint);
@@ -1308,7 +1308,7 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
               break;
             }
 
-            message.secretSha256 = reader.string();
+            message.secretDigest = reader.string();
             continue;
           }
           case 5: {

@@ -33,9 +33,9 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
   return {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
-      const { settings: asked, secret: given, secretSha256 } = request;
-      if (secretSha256 !== "" && given !== "") throw invalid("secret_sha256", "is not given beside `secret`");
-      const imported = secretSha256 === "" ? undefined : importedSecretOf(secretSha256, request.hint);
+      const { settings: asked, secret: given, secretDigest } = request;
+      if (secretDigest !== "" && given !== "") throw invalid("secret_digest", "is not given beside `secret`");
+      const imported = secretDigest === "" ? undefined : importedSecretOf(secretDigest, request.hint);
       const params = grantedParams(caller, { accountId, settings: asked, secret: given, imported });
       const { user } = caller;
       // Under it stands all that the person may spend in the account.

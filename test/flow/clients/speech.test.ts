@@ -67,7 +67,7 @@ function speak(asked: Asked = {}): ReturnType<OpenAI["audio"]["speech"]["create"
 async function charged(ask: () => Promise<unknown>): Promise<bigint> {
   const before = (await management.balance("acme")).spentNanos;
   await ask();
-  await expect.poll(async () => (await management.balance("acme")).heldNanos, { timeout: 20_000 }).toBe(0n);
+  await expect.poll(async () => (await management.balance("acme")).heldNanos, { timeout: 60_000 }).toBe(0n);
   return (await management.balance("acme")).spentNanos - before;
 }
 
@@ -171,7 +171,7 @@ describe("an answer that does not end well", () => {
       const reader = response.body?.getReader() as ReadableStreamDefaultReader;
       await reader.read();
       await reader.cancel();
-      await expect.poll(() => fake.left, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => fake.left, { timeout: 60_000 }).toBe(1);
     });
     expect(cost).toBe(CHARACTERS * CHARACTER_NANOS);
     await management.verify();

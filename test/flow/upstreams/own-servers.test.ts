@@ -1,5 +1,4 @@
 /** Servers of one's own that report about themselves: queues by their slots, load, and facts of their models. */
-import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
 import { Management } from "../../support/management.js";
@@ -41,7 +40,7 @@ models:
   await management.account("acme", 0n);
   ({ secret } = await management.makeKey("acme"));
   // The reports are read every few seconds.
-  while (Object.keys(await reports()).length < 3) await setTimeout(100);
+  await expect.poll(async () => Object.keys(await reports())).toHaveLength(3);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -91,11 +90,8 @@ test("the hour of its machine is spread over these streams, and is their cost to
     const { body } = await management.call("GET", "/usage:query?group_by=upstream&upstream=llama");
     return (body["sums"] as Readonly<Record<string, string>>[])[0] ?? {};
   };
-  let sum = await usage();
-  while (sum["request_count"] !== String(STREAMS)) {
-    await setTimeout(100);
-    sum = await usage();
-  }
+  await expect.poll(async () => (await usage())["request_count"]).toBe(String(STREAMS));
+  const sum = await usage();
   // An hour is 3,600 USD, and each stream took the server's only slot for 5 ms or more.
   const usd = Number(sum["operator_cost_nanos"]) / 1e9;
   expect(usd).toBeGreaterThan(STREAMS * 0.004);

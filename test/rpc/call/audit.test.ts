@@ -170,7 +170,7 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
   { path: accounts.unfreezeAccount.path, request: () => ({ id: "fresh" }), of: () => "accounts/fresh" },
   {
     path: keys.createKey.path,
-    request: () => ({ accountId: "acme", settings, secret: "", secretSha256: "", hint: "" }),
+    request: () => ({ accountId: "acme", settings, secret: "", secretDigest: "", hint: "" }),
     of: () => `keys/${made}`,
   },
   {

@@ -94,7 +94,7 @@ test("a change leaves a line with who made it and what it changed, and never a s
   );
   const made = await call(
     KeyServiceService.createKey,
-    { accountId: "acme", settings: undefined, secret: "sk-imported-0123456789abcdef", secretSha256: "", hint: "" },
+    { accountId: "acme", settings: undefined, secret: "sk-imported-0123456789abcdef", secretDigest: "", hint: "" },
     secret,
   );
   expect(made.kind).toBe("answered");

@@ -138,7 +138,7 @@ describe("whatever a key with the scope keys asks for", () => {
           const { message: me } = await ask(getCaller, {}, maker.secret);
           const made = await ask(
             createKey,
-            { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+            { accountId: "", settings: wish, secret: "", secretDigest: "", hint: "" },
             maker.secret,
           );
           if (made.message?.key === undefined) expect(PERMISSIONS).toContain(made.reason);
@@ -204,12 +204,12 @@ describe("whatever a key with the scope keys asks for", () => {
     const wish = { ...emptySettings(), scopes: ["keys", "models"] };
     const child = await ask(
       createKey,
-      { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+      { accountId: "", settings: wish, secret: "", secretDigest: "", hint: "" },
       maker.secret,
     );
     const grandchild = await ask(
       createKey,
-      { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+      { accountId: "", settings: wish, secret: "", secretDigest: "", hint: "" },
       child.message?.secret ?? "",
     );
     const secrets = [child, grandchild].map(({ message }) => message?.secret ?? "");
@@ -224,7 +224,7 @@ describe("whatever a key with the scope keys asks for", () => {
     const wish = { ...emptySettings(), scopes: ["models"] };
     const child = await ask(
       createKey,
-      { accountId: "", settings: wish, secret: "", secretSha256: "", hint: "" },
+      { accountId: "", settings: wish, secret: "", secretDigest: "", hint: "" },
       maker.secret,
     );
     const secret = child.message?.secret ?? "";

@@ -195,7 +195,7 @@ describe("another account's rows do not exist", () => {
           accountId: "acme",
           settings: undefined,
           secret: "",
-          secretSha256: "",
+          secretDigest: "",
           hint: "",
         }),
     },
@@ -208,12 +208,12 @@ describe("keys", () => {
   const create = (
     secret: string,
     part: Partial<KeySettings>,
-    more: { accountId?: string; secret?: string; secretSha256?: string } = {},
+    more: { accountId?: string; secret?: string; secretDigest?: string } = {},
   ) =>
     call(secret, keys.createKey, {
       accountId: "",
       secret: "",
-      secretSha256: "",
+      secretDigest: "",
       hint: "",
       ...more,
       settings: settings(part),
@@ -245,7 +245,7 @@ describe("keys", () => {
     },
     {
       name: "one whose digest it chooses",
-      ask: () => create(member, {}, { secretSha256: "ab".repeat(32) }),
+      ask: () => create(member, {}, { secretDigest: "ab".repeat(32) }),
       want: `${SCOPE_MISSING} operator`,
     },
     {
