@@ -23,6 +23,7 @@ const DATES: Readonly<Record<string, string>> = {
   "src/cli/prices.ts": "when a snapshot was made",
   "src/cli/store.ts": "the date of an act in the audit log",
   "src/cli/top.ts": "from when to when it asks",
+  "src/families/azure/index.ts": "when a token of the cloud ends",
   "src/families/bedrock/index.ts": "the date of a signature, which the cloud compares with true time",
   "src/families/sim/index.ts": "when an answer was made",
   "src/families/vertex/index.ts": "a token's end as Google tells it, made a life at once",

@@ -15,7 +15,12 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
     setTimeout(() => setState("ready"), SHOWN_MS);
   };
   return (
-    <button className="button small" type="button" onClick={() => void copy()} aria-label={words.copy.label(what)}>
+    <button
+      className="button small"
+      type="button"
+      onClick={() => void copy()}
+      aria-label={state === "ready" ? words.copy.label(what) : undefined}
+    >
       <span aria-live="polite">{words.copy[state]}</span>
     </button>
   );

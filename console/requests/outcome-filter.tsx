@@ -12,14 +12,13 @@ const OUTCOMES: readonly Pick<RequestSearch, "failed" | "status">[] = [
 ];
 
 export function OutcomeFilter(): ReactNode {
-  const { failed, status } = useSearch({ from: "/requests" });
+  const { failed, status }: RequestSearch = useSearch({ strict: false });
   return (
     <nav className="row" aria-label={requestWords.outcomes.label}>
       {OUTCOMES.map((outcome) => (
         <Link
           key={outcome.failed ?? outcome.status ?? ""}
-          from="/requests"
-          to="/requests"
+          to="."
           className="button"
           aria-current={outcome.failed === failed && outcome.status === status ? "true" : undefined}
           search={({ page: _page, failed: _failed, status: _status, ...others }) => ({ ...others, ...outcome })}

@@ -18,6 +18,7 @@ const ABOUT = JSON.stringify({
     "OpenAI embeddings": "POST /v1/embeddings",
     "OpenAI moderations": "POST /v1/moderations",
     "Cohere rerank": "POST /v2/rerank",
+    "OpenAI speech": "POST /v1/audio/speech",
     "Jina, Voyage and vLLM rerank": "POST /v1/rerank",
     "Anthropic messages": "POST /v1/messages",
     Gemini: "POST /v1/models/{model}:generateContent",

@@ -57,7 +57,7 @@ async function lines(...args: string[]): Promise<string[]> {
 test("upstreams are listed with their health, and taken back into use", async () => {
   const [titles = "", sim = ""] = await lines("upstreams", "list");
   expect(titles).toMatch(/^UPSTREAM +FAMILY +HEALTH +RUNNING +EJECTED +MODELS$/);
-  expect(sim).toMatch(/^sim +sim +healthy +0 +- +sim-1 sim-2 sim-embed-1 sim-moderation-1 sim-rerank-1$/);
+  expect(sim).toMatch(/^sim +sim +healthy +0 +- +sim-1 sim-2 sim-embed-1 sim-moderation-1 sim-rerank-1 sim-speech-1$/);
   expect(await lines("upstreams")).toEqual([titles, sim]);
   expect(await lines("upstreams", "reset", "sim")).toEqual(["sim is back in use."]);
   expect((await run("upstreams", "reset", "nothing")).code).toBe(5);

@@ -179,6 +179,7 @@ test("models are listed, and the built-in one is free", async () => {
       { id: "sim-embed-1", kind: "embedding", price: { input_picos: "0" } },
       { id: "sim-moderation-1", kind: "moderation", price: { input_picos: "0" } },
       { id: "sim-rerank-1", kind: "rerank", price: { input_picos: "0" } },
+      { id: "sim-speech-1", kind: "speech", price: { input_picos: "0" } },
     ],
   });
 });

@@ -49,6 +49,7 @@ test("from the sign-in over a key and an answer to the bill", async () => {
   await page.locator(".receipt").getByText("tokens").waitFor();
 
   await press(page, "Billing");
+  await press(page, "Show ledger entries");
   await page.getByText("Opening balance").waitFor();
   await press(page, "Redeem a code");
   await page.getByRole("dialog").waitFor();

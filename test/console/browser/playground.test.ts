@@ -97,7 +97,7 @@ test("Markdown is rendered, its HTML stays text, and nothing in it loads by itse
   expect(await answer.getByText("bad").getAttribute("href")).toBe("");
   await answer.getByRole("button", { name: "Copy" }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code);
-  const thought = page.getByText("Hmm, let me see.");
+  const thought = page.getByText("Hmm, let me see.", { exact: true }).last();
   expect(await thought.isVisible()).toBe(false);
   await page.getByText("Reasoning", { exact: true }).click();
   await thought.waitFor();

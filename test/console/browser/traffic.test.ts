@@ -72,14 +72,17 @@ test("traffic by account has names, and leads to just its requests", async () =>
 
 test("the palette finds accounts, people and upstreams by name", async () => {
   const page = await world.open("/admin");
+  await page.locator("h1").waitFor();
   for (const [typed, found] of [
     ["slow-ven", UPSTREAM],
     ["Robotics", "Acme Robotics"],
     ["Lovelace", "Ada Lovelace"],
   ] as const) {
     await page.keyboard.press("Control+k");
-    await page.getByRole("dialog").getByRole("searchbox").fill(typed);
+    await page.getByPlaceholder("A page, a key, a model").fill(typed);
     await page.getByRole("menuitem").filter({ hasText: found }).first().waitFor();
+    // The first clears what was typed.
+    await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }

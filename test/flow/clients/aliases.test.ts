@@ -6,7 +6,7 @@ import { settingsFor, startWorld, type World } from "../../support/world.js";
 
 const ALIASES =
   "aliases:\n  fast: { model: fake-1, display_name: Fast and cheap }\n  team/best: { model: org/deep-1 }\n";
-const SCOPES = ["chat", "embeddings", "rerank", "moderations", "models"];
+const SCOPES = ["chat", "embeddings", "rerank", "moderations", "audio", "models"];
 
 let world: World;
 

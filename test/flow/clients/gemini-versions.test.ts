@@ -63,7 +63,7 @@ describe.each(MADE)("at $name", ({ version }) => {
     const { models } = client(version);
     const names: (string | undefined)[] = [];
     for await (const { name } of await models.list()) names.push(name);
-    const others = ["models/sim-moderation-1", "models/sim-rerank-1"];
+    const others = ["models/sim-moderation-1", "models/sim-rerank-1", "models/sim-speech-1"];
     expect(names).toEqual(["models/org/sim-2", "models/sim-1", "models/sim-embed-1", ...others]);
     expect((await models.get({ model: "org/sim-2" })).name).toBe("models/org/sim-2");
   });

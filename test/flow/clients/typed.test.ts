@@ -374,6 +374,7 @@ describe("what any client finds at the real process", () => {
       { id: "sim-embed-1" },
       { id: "sim-moderation-1" },
       { id: "sim-rerank-1" },
+      { id: "sim-speech-1" },
     ]);
   });
 });

@@ -43,7 +43,7 @@ afterAll(async () => {
   await vendor.close();
 });
 
-const SCOPES = ["chat", "embeddings", "rerank", "moderations", "models"];
+const SCOPES = ["chat", "embeddings", "rerank", "moderations", "audio", "models"];
 const keyOf = async (settings: object): Promise<string> =>
   (await management.makeKey("acme", { scopes: SCOPES, ...settings })).secret;
 const ask = (model: string, key = secret): Promise<Response> => postChat(gateway, key, chat("hi", { model }));

@@ -4,10 +4,10 @@ import { Cancellation } from "../../src/base/cancellation.js";
 import type { TargetLimits } from "../../src/config/settings.js";
 import type { Target } from "../../src/routing/model.js";
 import { type Full, limitsOf, type TakenLimits, TargetLimiter } from "../../src/routing/target-limiter.js";
-import { type Beating, newPrefix, openRedis } from "../coordination/drivers.js";
+import { type Beating, newPrefix, openRedis } from "./drivers.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
-import { targetOf } from "./served.js";
-import { SlotServer } from "./slot-server.js";
+import { targetOf } from "../routing/served.js";
+import { SlotServer } from "../routing/slot-server.js";
 
 const NONE: TargetLimits = {
   requestsPerMinute: 0,
