@@ -21,8 +21,8 @@ import type {
 } from "../../wire.js";
 import { wantsEvents } from "../request/decode.js";
 
-/** How a stream of events begins. No format of sound begins so. */
-const EVENT_STARTS = ["data:", "event:", ":"];
+/** How a stream of events begins. Samples without a header may begin with any byte, so that a colon is not enough. */
+const EVENT_STARTS = ["data:", "event:", ": "];
 /** As long as the longest of them. */
 const START_BYTES = 6;
 const NO_BYTES = Buffer.alloc(0);
