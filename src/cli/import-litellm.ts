@@ -124,7 +124,8 @@ async function makeAccount(connection: Connection, account: PlannedAccount): Pro
   const isMade = await isNew(connection.call(AccountServiceService.createAccount, { id, name, plan: "" }));
   const { account: found } = await connection.call(AccountServiceService.getAccount, { id });
   const [settings, mask] = accountSettings(limits);
-  const isFinished = found?.settings !== undefined && (mask.length === 0 || isLimited(found.settings));
+  const hasLimits = found?.settings !== undefined && (mask.length === 0 || isLimited(found.settings));
+  const isFinished = hasLimits && (!isBlocked || found.freeze !== undefined);
   if (!isMade && isFinished) return false;
   if (isBlocked && found?.freeze === undefined)
     await connection.call(AccountServiceService.freezeAccount, { id, reason: "blocked in LiteLLM", endStreams: false });

@@ -73,7 +73,9 @@ export class AttemptList {
    * it: the cost of its usage, and its part of the machine.
    */
   settle(usage: Usage, usageCostNanos: bigint | undefined): bigint | undefined {
-    const costNanos = this.#machineNanos === undefined ? usageCostNanos : (usageCostNanos ?? 0n) + this.#machineNanos;
+    const machine = this.#machineNanos;
+    this.#machineNanos = undefined;
+    const costNanos = machine === undefined ? usageCostNanos : (usageCostNanos ?? 0n) + machine;
     this.#taken?.settle(totalTokens(usage), costNanos);
     return costNanos;
   }

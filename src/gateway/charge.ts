@@ -130,7 +130,7 @@ function isFree({ usageSource }: Charge): boolean {
 /** The charge of a caller that disconnected before anything was delivered: its prompt was sent all the same. */
 async function cutCharge(charge: Charge, terms: ChargeTerms): Promise<Charge> {
   const sent = await (isReadOnly(terms)
-    ? chargeReadOnly(undefined, charge.doubt, terms)
+    ? chargeReadOnly(undefined, "left", charge.doubt, terms)
     : counted(NOTHING, charge.doubt, terms));
   return terms.cutInput === "billed" ? sent : { ...charge, unbilled: sent.usage };
 }
@@ -146,7 +146,7 @@ function answerCharge(report: AnswerReport | undefined, ending: Ending, terms: C
   const made = hasFinished && request.facts.outputTokensMax === 0 ? "content" : report.made;
   const basis = basisOf(kind, made, ending === "left" && isOver ? "finished" : ending);
   const { usage } = report;
-  if (basis !== "free" && isReadOnly(terms)) return chargeReadOnly(report, doubt, terms);
+  if (basis !== "free" && isReadOnly(terms)) return chargeReadOnly(report, ending, doubt, terms);
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
@@ -341,6 +341,7 @@ async function judged(usage: Usage, report: AnswerReport, terms: ChargeTerms): P
  */
 async function chargeReadOnly(
   report: AnswerReport | undefined,
+  ending: Ending,
   doubt: UsageDoubt | undefined,
   terms: ChargeTerms,
 ): Promise<Charge> {
@@ -353,8 +354,11 @@ async function chargeReadOnly(
   const meters = ofUnit(plausible.meters);
   if (unit === "token") {
     const { soundTokensExpected = 0 } = terms.request.facts;
-    const output = report?.made === "content" ? { tokens: 0, audioTokens: soundTokensExpected } : NOTHING;
-    if (totalTokens(plausible) === 0) return counted(output, known, terms);
+    // A sound that its upstream broke off is charged its input alone: how much of it came is not known in tokens.
+    const hasSound = report?.made === "content" && ending !== "failed";
+    const output = hasSound ? { tokens: 0, audioTokens: soundTokensExpected } : NOTHING;
+    const lacksSound = output.audioTokens > 0 && generatedTokens(plausible) === 0n;
+    if (totalTokens(plausible) === 0 || lacksSound) return counted(output, known, terms);
     return withinPlan(reported({ ...plausible, meters }), terms);
   }
   if (meters.length > 0) return withinPlan(reported({ ...NO_USAGE, meters }), terms);

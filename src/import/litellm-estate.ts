@@ -1,7 +1,8 @@
 /** What becomes of the keys, teams and people of a LiteLLM proxy's database. */
 import type { CarriedLimits } from "./litellm-limits.js";
 import { limitsOfRow } from "./litellm-limits.js";
-import type { BudgetRow, KeyTokenRow, LiteLlmRows, TeamRow } from "./litellm-rows.js";
+import { createHash } from "node:crypto";
+import type { BudgetRow, KeyTokenRow, LiteLlmRows, TeamRow, UserRow } from "./litellm-rows.js";
 
 export interface PlannedAccount {
   readonly id: string;
@@ -41,7 +42,11 @@ const SHA256_HEX = /^[0-9a-f]{64}$/;
 const ID = /^[a-z0-9_.-]{1,64}$/;
 /** Of keys that belong to no team and no person. */
 const REST = "litellm";
+/** How the ids of people's accounts begin. */
+const PERSON = "user-";
 const NAME_LENGTH_MAX = 100;
+const ID_LENGTH_MAX = 64;
+const MARK_LENGTH = 8;
 const HINT_LENGTH_MAX = 20;
 const METADATA_MAX = 16;
 const METADATA_LENGTH_MAX = 200;
@@ -76,6 +81,7 @@ export function estateOf(rows: LiteLlmRows, nowMs: number): Estate {
 
 class Planner {
   readonly #teams: ReadonlyMap<string, TeamRow>;
+  readonly #users: ReadonlyMap<string, UserRow>;
   readonly #budgets: ReadonlyMap<string, BudgetRow>;
   readonly #accounts = new Map<string, PlannedAccount>();
   readonly #keys: PlannedKey[] = [];
@@ -87,6 +93,7 @@ class Planner {
     private readonly nowMs: number,
   ) {
     this.#teams = new Map(rows.teams.map((team) => [team.team_id, team]));
+    this.#users = new Map(rows.users.map((user) => [user.user_id, user]));
     this.#budgets = new Map(rows.budgets.map((budget) => [budget.budget_id, budget]));
   }
 
@@ -114,7 +121,7 @@ class Planner {
     const name = team.team_alias || team.team_id;
     this.#differOfUnread(team, `team ${name}`);
     const limits = limitsOfRow(team, this.#budgets, (what) => this.#differ(`team ${name}`, what));
-    this.#addAccount({ id: idOf(team.team_id), name, limits, isBlocked: team.blocked === true });
+    this.#addAccount({ id: teamIdOf(team.team_id), name, limits, isBlocked: team.blocked === true });
   }
 
   #addAccount(account: PlannedAccount): void {
@@ -135,11 +142,11 @@ class Planner {
     this.#differOfUnread(row, what);
     const team = row.team_id == null ? undefined : this.#teams.get(row.team_id);
     this.#keys.push({
-      accountId: team === undefined ? this.#ownAccount(row.user_id ?? undefined) : idOf(team.team_id),
+      accountId: team === undefined ? this.#ownAccount(row.user_id ?? undefined) : teamIdOf(team.team_id),
       name: name.slice(0, NAME_LENGTH_MAX),
       sha256: row.token,
       hint: hintOf(row.key_name),
-      models: this.#modelsOf(row, team, what),
+      models: this.#modelsOf(row, team ?? this.#user(row), what),
       expireTime: row.expires ?? undefined,
       limits: limitsOfRow(row, this.#budgets, (difference) => this.#differ(what, difference)),
       metadata: this.#metadataOf(row, what),
@@ -148,16 +155,23 @@ class Planner {
 
   /** Keys without a team are their person's, who has an account of the same name. */
   #ownAccount(userId: string | undefined): string {
-    const id = userId === undefined ? REST : idOf(`user-${userId}`);
+    const id = userId === undefined ? REST : idOf(`${PERSON}${userId}`);
     if (this.#accounts.has(id)) return id;
-    const user = this.rows.users.find(({ user_id: one }) => one === userId);
+    const user = this.#users.get(userId ?? "");
     const name = user?.user_alias || user?.user_email || userId || "Keys without a team";
+    if (user !== undefined) this.#differOfUnread(user, `person ${name}`);
     const limits = limitsOfRow(user ?? {}, this.#budgets, (what) => this.#differ(`person ${name}`, what));
     this.#addAccount({ id, name, limits, isBlocked: false });
     return id;
   }
 
-  #modelsOf({ models }: KeyTokenRow, team: TeamRow | undefined, what: string): readonly string[] {
+  /** The person of a key without a team. */
+  #user({ user_id: id }: KeyTokenRow): UserRow | undefined {
+    return id == null ? undefined : this.#users.get(id);
+  }
+
+  /** A key without a list of its own has that of its team, or without one of its person. */
+  #modelsOf({ models }: KeyTokenRow, team: Pick<TeamRow, "models"> | undefined, what: string): readonly string[] {
     const own = models ?? [];
     const listed = own.length === 0 || own.includes(ALL_TEAM) ? [...own, ...(team?.models ?? [])] : own;
     if (listed.includes(NONE)) return [NO_MODEL];
@@ -220,11 +234,21 @@ function hintOf(masked: string | null | undefined): string {
   return masked != null && masked.length <= HINT_LENGTH_MAX && /^[\x21-\x7e]+$/.test(masked) ? masked : "";
 }
 
-/** As an account's id may be. One text has one id, so that a second import finds the account of the first. */
+/** The id of a team's account, which no account of a person has. */
+function teamIdOf(id: string): string {
+  return id === REST || id.startsWith(PERSON) ? marked(id) : idOf(id);
+}
+
+/**
+ * As an account's id may be. One text has one id, so that a second import finds the account of the first. A text that is
+ * changed gets a mark, so that two texts have two ids.
+ */
 function idOf(text: string): string {
-  if (ID.test(text)) return text;
-  return text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_.-]+/g, "-")
-    .slice(0, 64);
+  return ID.test(text) ? text : marked(text);
+}
+
+function marked(text: string): string {
+  const readable = text.toLowerCase().replaceAll(/[^a-z0-9_.-]+/g, "-");
+  const mark = createHash("sha256").update(text).digest("hex").slice(0, MARK_LENGTH);
+  return `${readable.slice(0, ID_LENGTH_MAX - MARK_LENGTH - 1)}-${mark}`;
 }

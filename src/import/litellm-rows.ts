@@ -45,6 +45,7 @@ export interface UserRow extends LimitsRow {
   readonly user_id: string;
   readonly user_alias?: string | null;
   readonly user_email?: string | null;
+  readonly models?: readonly string[] | null;
 }
 
 /** The secret that a key had before it was rotated, until it ends. */

@@ -8,7 +8,7 @@ import { isHiddenId } from "./key-id.js";
 import { newSettings, settingName } from "./key-settings.js";
 import { roleMissing, scopeMissing } from "./scope-missing.js";
 import { MAKERS_MAX } from "./standing.js";
-import { excessOf, inherited, isWithin } from "./within.js";
+import { excessOf, inherited, isWithin, quotasExcess } from "./within.js";
 
 /** A key to be made. */
 export interface CreateKeyParams {
@@ -68,7 +68,13 @@ function requireMayGrant(caller: Caller, settings: KeySettings): void {
 export function requireMayChange(caller: Caller, { key, makerIds }: KeyInLine, changed: KeySettings): void {
   requireMayEnd(caller, { key, makerIds });
   if (key.id !== caller.keyId) requireMayGrant(caller, changed);
-  else if (!caller.hasScope("operator") && key.settings !== undefined) requireWithin(changed, key.settings);
+  else if (!caller.hasScope("operator") && key.settings !== undefined) requireNarrower(changed, key.settings);
+}
+
+function requireNarrower(changed: KeySettings, own: KeySettings): void {
+  requireWithin(changed, own);
+  const problem = quotasExcess(changed.quotas, own.quotas);
+  if (problem !== "") throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: settingName("quotas"), problem });
 }
 
 function requireWithin(settings: KeySettings, most: KeySettings): void {

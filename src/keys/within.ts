@@ -96,6 +96,19 @@ export function inherited(child: KeySettings, maker: KeySettings): KeySettings {
   return settings;
 }
 
+/**
+ * What is wrong with a key's new quotas beside its own; empty where each of its own stays, and is no larger. The quotas
+ * of its makers do not stand in for them.
+ */
+export function quotasExcess(changed: KeySettings["quotas"], own: KeySettings["quotas"]): string {
+  const missing = (own?.limits ?? []).find((quota) => {
+    const same = changed?.limits.find(({ period, model }) => period === quota.period && model === quota.model);
+    const measures = ["requests", "tokens", "amountNanos"] as const;
+    return same === undefined || measures.some((one) => COUNT.excess(same[one], quota[one], changed as never) !== "");
+  });
+  return missing === undefined ? "" : "must keep each quota of the key, with limits that are no larger";
+}
+
 /** The settings with each number that limits lowered to the maker's, which may have been lowered since. */
 export function lowered(child: KeySettings, maker: KeySettings): KeySettings {
   const settings = { ...child };

@@ -91,11 +91,14 @@ export function rowOfEnded(request: EndedRequest, node = ""): RecordRow {
   };
 }
 
-function detailOf({ metadata }: GatewayError): string {
+/** The facts of a refusal, as its record has them. */
+export function detailOf({ metadata }: Pick<GatewayError, "metadata">): string {
   let detail = "";
   for (const name of RECORDED_FACTS) {
     const value = metadata[name];
-    if (value !== undefined && value !== "") detail += `${detail === "" ? "" : ", "}${name} ${value.slice(0, 100)}`;
+    if (value === undefined || value === "") continue;
+    // Clients choose some of the values: none must read as another fact.
+    detail += `${detail === "" ? "" : ", "}${name} ${value.slice(0, 100).replaceAll(", ", ",")}`;
   }
   return detail.slice(0, DETAIL_CHARACTERS_MAX);
 }

@@ -29,6 +29,9 @@ export interface RenewedCredentialOptions<Value> {
   random(): number;
 }
 
+/** A source that does not answer must not keep the next attempt from being made. */
+const ISSUE_MS_MAX = 30_000;
+
 export class RenewedCredential<Value> {
   #current: Value | undefined;
   #endMs = -Infinity;
@@ -76,7 +79,7 @@ export class RenewedCredential<Value> {
   async #issue(): Promise<Value> {
     const { issue, monotonicMs, random } = this.options;
     try {
-      const { value, lifeMs, renewAfterMs } = await issue();
+      const { value, lifeMs, renewAfterMs } = await withinTime(issue());
       const nowMs = monotonicMs();
       const earlyMs = Math.min(EARLY_MS_MAX, lifeMs * EARLY_SHARE) * (1 + JITTER_SHARE * random());
       this.#endMs = nowMs + lifeMs;
@@ -93,4 +96,16 @@ export class RenewedCredential<Value> {
 /** A source that failed, by its name, such as `Google`. Its error may quote a secret, so that only its code is kept. */
 export function sourceFailure(source: string, problem: string): CredentialFailure {
   return new CredentialFailure(`${source} issued no credential: ${problem}`);
+}
+
+async function withinTime<Value>(issued: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(sourceFailure("The source", "it did not answer in time")), ISSUE_MS_MAX).unref();
+  });
+  try {
+    return await Promise.race([issued, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -62,7 +62,10 @@ test("a key without a team is its person's, and one of nobody is in an account o
     users: [{ user_id: "Ann@Example.com", user_alias: "Ann" }],
     keys: [keyRow({ user_id: "Ann@Example.com" }), keyRow({ token: "cd".repeat(32), user_id: null })],
   });
-  expect(keys.map(({ accountId }) => accountId)).toEqual(["user-ann-example.com", "litellm"]);
+  expect(keys.map(({ accountId }) => accountId)).toEqual([
+    expect.stringMatching(/^user-ann-example\.com-[0-9a-f]{8}$/),
+    "litellm",
+  ]);
   expect(accounts.map(({ name }) => name)).toEqual(["Ann", "Keys without a team"]);
 });
 
@@ -158,4 +161,18 @@ test("what a column says and has no place is said once for each key", () => {
     "its list of routes has no place: set scopes of the key",
     "its metadata guardrails has no place",
   ]);
+});
+
+test("two teams or people have two accounts, however alike their ids are", () => {
+  const ids = ["Sales", "sales", "営業", "開発", "user-x", "litellm", "a".repeat(80), "a".repeat(81)];
+  const users = ["x", "a+b@x.de", "a-b@x.de"].map((id) => ({ user_id: id }));
+  const keys = users.map(({ user_id: id }, place) => keyRow({ token: `${place}f`.repeat(32), user_id: id }));
+  const { accounts } = plan({ teams: ids.map((id) => ({ team_id: id })), users, keys: [...keys, keyRow()] });
+  expect(new Set(accounts.map(({ id }) => id)).size).toBe(ids.length + users.length + 1);
+  for (const { id } of accounts) expect(id).toMatch(/^[a-z0-9_.-]{1,64}$/);
+});
+
+test("a key without a list and a team has the list of its person", () => {
+  const users = [{ user_id: "ann", models: ["gpt-5"] }];
+  expect(plan({ users, keys: [keyRow({ user_id: "ann" })] }).keys[0]?.models).toEqual(["gpt-5"]);
 });

@@ -1,6 +1,7 @@
 /** What a caller may do to keys. */
 import { describe, expect, test } from "vitest";
 import { type Key, KeySettings } from "../../src/api/index.js";
+import { QuotaPeriod } from "../../gen/tollgate/v1/quota.js";
 import type { Caller } from "../../src/keys/caller.js";
 import {
   grantedParams,
@@ -136,6 +137,39 @@ test.each([
   const grant = () => grantedParams(caller, { accountId, settings: settingsOf({ scopes: [...scopes] }) });
   if (want === "") expect(grant()).toMatchObject({ accountId, settings: { scopes }, makerUserId: "user_1" });
   else expect((await refusalOf(grant)).reason).toContain(want);
+});
+
+describe("a key's own quotas", () => {
+  const quota = (requests: bigint, tokens = 0n, model = "") => ({
+    period: QuotaPeriod.QUOTA_PERIOD_DAY,
+    model,
+    requests,
+    tokens,
+    amountNanos: 0n,
+    amount: undefined,
+    warnPercent: 0,
+  });
+  const limited = callerWith({ scopes: ["keys"], quotas: { limits: [quota(10n)] } });
+  const changeTo = (...limits: readonly ReturnType<typeof quota>[]) =>
+    requireMayChange(
+      limited,
+      lineOf(limited.key),
+      settingsOf({ scopes: ["keys"], ...(limits.length === 0 ? {} : { quotas: { limits: [...limits] } }) }),
+    );
+
+  test.each([
+    ["deleted", []],
+    ["raised", [quota(11n)]],
+    ["moved to one model", [quota(10n, 0n, "gpt-*")]],
+    ["moved to another measure", [quota(0n, 5n)]],
+  ])("are not %s by the key itself", async (_name, limits) => {
+    expect((await refusalOf(() => changeTo(...limits))).reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
+  });
+
+  test("are lowered and added to by the key itself", () => {
+    changeTo(quota(10n));
+    changeTo(quota(9n), quota(5n, 0n, "gpt-*"));
+  });
 });
 
 test("an operator may do all of it, and is nobody's maker", () => {

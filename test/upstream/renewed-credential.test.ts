@@ -1,5 +1,5 @@
 /** Credentials are renewed before their end, one request to the source at a time, and replaced when refused. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { RenewedCredential, sourceFailure } from "../../src/upstream/renewed-credential.js";
 
 interface World {
@@ -108,4 +108,24 @@ describe("a refused credential", () => {
     expect(await world.credential.replace("token-1")).toBe(false);
     expect(world.credential.value()).toBe("token-1");
   });
+});
+
+test("a source that never answers fails in time, and is asked again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    let asked = 0;
+    const issue = (): Promise<never> => {
+      asked += 1;
+      return new Promise(() => undefined);
+    };
+    const credential = new RenewedCredential<string>({ issue, monotonicMs: () => 0, random: () => 0 });
+    for (const count of [1, 2]) {
+      const failed = expect(credential.value()).rejects.toThrow("did not answer in time");
+      await vi.advanceTimersByTimeAsync(30_000);
+      await failed;
+      expect(asked).toBe(count);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -27,14 +27,17 @@ export function explanationOf({ reason, detail, endTimeMs }: RecordRow): Explana
   };
 }
 
+/** The latest time that a Date can have. */
+const TIME_MS_MAX = 8.64e15;
+
 function resetOf({ reset_time: time, reset_ms: inMs }: Facts, endTimeMs: number): Date | undefined {
-  if (time !== undefined) return new Date(time);
-  return inMs === undefined ? undefined : new Date(endTimeMs + Number(inMs));
+  const ms = time === undefined ? endTimeMs + Number(inMs) : Date.parse(time);
+  return Number.isFinite(ms) && Math.abs(ms) <= TIME_MS_MAX ? new Date(ms) : undefined;
 }
 
 const PLACES = new RegExp(`(?:^|, )(${RECORDED_FACTS.join("|")}) `, "g");
 
-/** A fact ends where the next known name begins: a value may have a comma. */
+/** A fact ends where the next known name begins: values are recorded without a comma and a space behind it. */
 function factsIn(detail: string): Facts {
   const [, ...parts] = detail.split(PLACES);
   return Object.fromEntries(parts.flatMap((name, at) => (at % 2 === 0 ? [[name, parts[at + 1] ?? ""]] : [])));
@@ -42,7 +45,9 @@ function factsIn(detail: string): Facts {
 
 /** Such as "an amount that is not recorded" where an older record lacks it. */
 function usd(nanos: string | undefined): string {
-  return nanos === undefined ? "an amount that was not recorded" : formatMoney(BigInt(nanos));
+  return nanos !== undefined && /^-?\d{1,30}$/.test(nanos)
+    ? formatMoney(BigInt(nanos))
+    : "an amount that was not recorded";
 }
 
 /** What owns a limit: "the key" or "the account". */

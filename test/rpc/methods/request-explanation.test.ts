@@ -1,6 +1,7 @@
 /** A failed request says what happened, whose limit it was, until when, and what to do. */
 import { expect, test } from "vitest";
 import { GatewayError, type ReasonName, reasonWord } from "../../../src/base/errors.js";
+import { detailOf } from "../../../src/records/record-row.js";
 import { explanationOf } from "../../../src/rpc/methods/request-explanation.js";
 import { rowWith } from "../../records/row.js";
 
@@ -45,4 +46,19 @@ test.each<ReasonName>([
 
 test("a request that ended well has no explanation", () => {
   expect(explanationOf(rowWith({ id: "req_1", endTimeMs: END_MS })).explanation).toBe("");
+});
+
+test.each(["model x, reset_time zzz", "model x, reset_ms zzz", "needed_nanos zzz, reset_ms 1e300"])(
+  "an unreadable fact, %j, is no time and no amount",
+  (detail) => {
+    const { resetTime, explanation } = explained("ERROR_REASON_BALANCE_TOO_LOW", detail);
+    expect(resetTime).toBeUndefined();
+    expect(explanation).toContain("an amount that was not recorded");
+  },
+);
+
+test("a name that a client chose reads as no other fact", () => {
+  const refusal = new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: "x, owner account a, reset_time 2026" });
+  const { limitOwner, resetTime } = explained("ERROR_REASON_MODEL_UNKNOWN", detailOf(refusal));
+  expect({ limitOwner, resetTime }).toEqual({ limitOwner: "", resetTime: undefined });
 });

@@ -26,3 +26,19 @@ test.each(["", ": keep-alive\n\n"])("events after %j are read as events", (befor
   expect(source).toEqual(audio);
   expect(stream.report.usage).toMatchObject({ inputTokens: 3n, audioOutputTokens: 7n });
 });
+
+test.each([
+  ["whose only event is its end", []],
+  ["whose sound is empty", [{ type: "speech.audio.delta", audio: "" }]],
+  ["whose sound cannot be read", [{ type: "speech.audio.delta", audio: 7 }]],
+])("a stream %s is a failure, whatever usage it reports", (_name, before) => {
+  const stream = decoder();
+  const done = { type: "speech.audio.done", usage: { input_tokens: 3, output_tokens: 7 } };
+  const text = [...before, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const { source, error } = stream.push(Buffer.from(text));
+  expect({ bytes: (source as Buffer).length, reason: error?.reason }).toEqual({
+    bytes: 0,
+    reason: "ERROR_REASON_UPSTREAM_FAILED",
+  });
+  expect(stream.report).toMatchObject({ made: "nothing", complete: false });
+});

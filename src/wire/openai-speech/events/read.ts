@@ -60,9 +60,15 @@ class SpeechStreamDecoder implements StreamDecoder {
   end(): Batch {
     this.#recognize(NO_BYTES, 1);
     if (this.#comesAs === "events") this.#guard(() => this.#framer.end());
-    else if (this.report.made === "nothing") this.#error ??= upstreamFailed("its answer holds no sound");
-    else this.#complete();
+    if (!this.#holdsNoSound() && this.#comesAs !== "events") this.#complete();
     return this.#batch();
+  }
+
+  /** An answer without sound is a failure, whatever usage it reports. */
+  #holdsNoSound(): boolean {
+    if (this.report.made !== "nothing") return false;
+    this.#error ??= upstreamFailed("its answer holds no sound");
+    return true;
   }
 
   cut(): Batch {
@@ -97,10 +103,13 @@ class SpeechStreamDecoder implements StreamDecoder {
       return;
     }
     if (event["type"] === DELTA) {
+      const sound = Buffer.from(textOf(event["audio"]), "base64");
+      if (sound.length === 0) return;
       this.report.made = "content";
       // Copied, for the framer's memory is reused.
-      this.#pieces.push(this.writesEvents ? Buffer.from(raw) : Buffer.from(textOf(event["audio"]), "base64"));
+      this.#pieces.push(this.writesEvents ? Buffer.from(raw) : sound);
     } else if (event["type"] === DONE) {
+      if (this.#holdsNoSound()) return;
       const usage = objectOf(event["usage"]);
       const [input, output] = [tokenCount(usage?.["input_tokens"]), tokenCount(usage?.["output_tokens"])];
       this.report.usageBroken = hasBrokenCount(usage, ["input_tokens", "output_tokens"]);
