@@ -240,8 +240,8 @@ function teamIdOf(id: string): string {
 }
 
 /**
- * As an account's id may be. One text has one id, so that a second import finds the account of the first. A text that is
- * changed gets a mark, so that two texts have two ids.
+ * As an account's id may be. One text has one id, so that a second import finds the account of the first. A text that
+ * is changed gets a mark, so that two texts have two ids.
  */
 function idOf(text: string): string {
   return ID.test(text) ? text : marked(text);
