@@ -1,5 +1,5 @@
 /** Servers of one's own that report about themselves: queues by their slots, load, and facts of their models. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
 import { Management } from "../../support/management.js";
 import { llamaReports, type OwnServer, startOwnServer, vllmReports } from "../../support/own-servers.js";
@@ -40,7 +40,7 @@ models:
   await management.account("acme", 0n);
   ({ secret } = await management.makeKey("acme"));
   // The reports are read every few seconds.
-  await expect.poll(async () => Object.keys(await reports())).toHaveLength(3);
+  await vi.waitFor(async () => expect(Object.keys(await reports())).toHaveLength(3), { timeout: 60_000 });
 });
 afterAll(async () => {
   await gateway.stop();
