@@ -11,7 +11,7 @@ export interface FieldChange {
   readonly is: string | undefined;
 }
 
-export type Told = Pick<AuditEvent, "method" | "resource" | "result" | "reason" | "before" | "after"> & {
+export type AuditedCall = Pick<AuditEvent, "method" | "resource" | "result" | "reason" | "before" | "after"> & {
   readonly actor?: Pick<NonNullable<AuditEvent["actor"]>, "id" | "name" | "kind"> | undefined;
 };
 
@@ -20,9 +20,9 @@ const IN_SENTENCE_MAX = 3;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** `names` has those of keys and people by their ids. */
-export function sentenceOf(event: Told, names = NO_NAMES): string {
+export function sentenceOf(event: AuditedCall, names = NO_NAMES): string {
   const { method, actor, result, reason } = event;
-  const who = actor === undefined ? auditWords.nobody : whoOf(actor, names);
+  const who = actor === undefined ? auditWords.anonymous : whoOf(actor, names);
   const [base, past, rest] = ACTS[method] ?? unknownAct(method);
   const what = rest.replace("{it}", thingOf(event, names)).replace("{kind}", kindOf(event));
   if (result === "refused") return `${spaced(`${who} tried to ${base} ${what}`)}, but was refused: ${reason}.`;
@@ -32,7 +32,7 @@ export function sentenceOf(event: Told, names = NO_NAMES): string {
 }
 
 /** The fields that differ, in the order of their names. */
-export function changesOf({ before, after }: Pick<Told, "before" | "after">): readonly FieldChange[] {
+export function changesOf({ before, after }: Pick<AuditedCall, "before" | "after">): readonly FieldChange[] {
   const [was, is] = [flat(parsed(before)), flat(parsed(after))];
   return [...new Set([...was.keys(), ...is.keys()])]
     .toSorted()
@@ -44,11 +44,11 @@ export function changesOf({ before, after }: Pick<Told, "before" | "after">): re
     .filter((change) => change.was !== change.is);
 }
 
-function whoOf({ id, name, kind }: NonNullable<Told["actor"]>, names: ReadonlyMap<string, string>): string {
+function whoOf({ id, name, kind }: NonNullable<AuditedCall["actor"]>, names: ReadonlyMap<string, string>): string {
   const called = name || names.get(id) || id;
   if (kind === "user" && called !== "") return called;
   if (kind === "gateway") return auditWords.subjects.gateway;
-  return called === "" ? auditWords.nobody : auditWords.subjects[kind](called);
+  return called === "" ? auditWords.anonymous : auditWords.subjects[kind](called);
 }
 
 /** One field of an updated thing is the whole sentence; a few stand behind it; more are in the details. */
@@ -76,14 +76,14 @@ function amountIn(text: string): number | undefined {
 }
 
 /** What the thing is called: by its name in the event, else by its id. */
-function thingOf({ resource, before, after }: Told, names: ReadonlyMap<string, string>): string {
+function thingOf({ resource, before, after }: AuditedCall, names: ReadonlyMap<string, string>): string {
   const id = resource.split("/").findLast((part) => part !== "" && part !== "limits") ?? resource;
   const named = [after, before].map((text) => parsed(text)["name"]).find((name) => typeof name === "string");
   return typeof named === "string" ? named : (names.get(id) ?? id);
 }
 
 /** Such as upstream for `settings/objects/upstream/away`. */
-function kindOf({ resource }: Told): string {
+function kindOf({ resource }: AuditedCall): string {
   return resource.split("/").at(-2)?.replaceAll("_", " ") ?? auditWords.object;
 }
 

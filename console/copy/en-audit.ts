@@ -33,7 +33,7 @@ export const auditWords = {
     file: () => "The settings file",
     gateway: "The gateway",
   },
-  nobody: "A caller without a valid key",
+  anonymous: "A caller without a valid key",
   nothingChanged: "Nothing changed.",
   object: "object",
   fromTo: (field: string, was = "none", is = "none") => `${field} from ${was} to ${is}`,

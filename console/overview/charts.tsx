@@ -22,6 +22,7 @@ export function Charts({ times, byTime, byModel }: ChartsParts): ReactNode {
   if (byTime.length === 0) return <NoRequests />;
   const { places } = times;
   const counts = { exact: count, rough: roughCount };
+  const inTime = { exact: inMilliseconds, rough: inMilliseconds, isLines: true, none: words.overview.noTimes };
   return (
     <>
       <Chart
@@ -50,19 +51,13 @@ export function Charts({ times, byTime, byModel }: ChartsParts): ReactNode {
           times={times}
           title={words.overview.firstToken}
           series={timeSeries(byTime, places, ({ firstToken }) => firstToken)}
-          none={words.overview.noTimes}
-          exact={inMilliseconds}
-          rough={inMilliseconds}
-          isLines
+          {...inTime}
         />
         <Chart
           times={times}
           title={words.overview.duration}
           series={timeSeries(byTime, places, ({ total }) => total)}
-          none={words.overview.noTimes}
-          exact={inMilliseconds}
-          rough={inMilliseconds}
-          isLines
+          {...inTime}
         />
         <Chart
           times={times}

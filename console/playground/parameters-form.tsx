@@ -15,6 +15,8 @@ const NUMBERS = [
 ] as const satisfies readonly (keyof Settings)[];
 const EFFORTS = ["minimal", "low", "medium", "high"];
 const CHOICES = ["auto", "none", "required"];
+/** How fields for JSON look. */
+const CODE = { className: "input code-input", spellCheck: false, rows: 6 };
 
 export interface ParametersParts {
   readonly settings: Settings;
@@ -48,14 +50,7 @@ export function ParametersForm({ settings, capabilities, onChange }: ParametersP
       <details className="more">
         <summary>{playgroundWords.toolsAndSchema}</summary>
         <div className="stack">
-          <TextField
-            label={playgroundWords.tools}
-            hint={playgroundWords.toolsRule}
-            className="input code-input"
-            spellCheck={false}
-            rows={6}
-            {...set("tools")}
-          />
+          <TextField label={playgroundWords.tools} hint={playgroundWords.toolsRule} {...CODE} {...set("tools")} />
           <span>
             <button
               className="button small"
@@ -66,14 +61,7 @@ export function ParametersForm({ settings, capabilities, onChange }: ParametersP
             </button>
           </span>
           <Options label={playgroundWords.toolChoice} options={CHOICES} {...set("toolChoice")} />
-          <TextField
-            label={playgroundWords.schema}
-            hint={playgroundWords.schemaRule}
-            className="input code-input"
-            spellCheck={false}
-            rows={6}
-            {...set("schema")}
-          />
+          <TextField label={playgroundWords.schema} hint={playgroundWords.schemaRule} {...CODE} {...set("schema")} />
         </div>
       </details>
     </>

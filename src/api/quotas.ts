@@ -1,6 +1,7 @@
 /** The rules for quotas, wherever they are set. */
 import { type AccountQuotas, type Quota, QuotaPeriod } from "../../gen/tollgate/v1/quota.js";
 import { AMOUNT_NANOS_MAX } from "../base/money.js";
+import { timeZoneNamed } from "../base/time-zone.js";
 
 export const QUOTAS_MAX = 20;
 export const QUOTA_COUNT_MAX = 1_000_000_000_000;
@@ -54,13 +55,7 @@ export function accountQuotasProblem(quotas: AccountQuotas): readonly [string, s
   return quotasProblem(quotas);
 }
 
-/** True for the name of a zone; an offset such as +02:00 is none. */
+/** True for the name of a zone, and for an empty one, which is UTC; an offset such as +02:00 is none. */
 export function isTimeZone(name: string): boolean {
-  if (name === "" || name === "UTC") return true;
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
+  return name === "" || timeZoneNamed(name) !== undefined;
 }

@@ -17,7 +17,7 @@ export function timeZoneNamed(name: string): string | undefined {
   }
 }
 
-/** How far local time is ahead of UTC, in minutes. `zone` is a name that `timeZoneNamed` gave. */
+/** How far local time is ahead of UTC, in minutes. `zone` is a name that `timeZoneNamed` knows. */
 export function offsetMinutes(timeMs: number, zone: string): number {
   const [, sign, hours = "0", minutes = "0"] = OFFSET.exec(formatOf(zone).format(timeMs)) ?? [];
   return (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -1 : 1);

@@ -16,8 +16,13 @@ function free<Value>(): Rule<Value> {
   return { excess: () => "", inherited: (child) => child };
 }
 
+/** Zero is no limit. */
+function isCountWithin(child: bigint, maker: bigint): boolean {
+  return maker === 0n || (child > 0n && child <= maker);
+}
+
 const COUNT: Rule<bigint> = {
-  excess: (child, maker) => (maker === 0n || (child > 0n && child <= maker) ? "" : `at most ${maker}`),
+  excess: (child, maker) => (isCountWithin(child, maker) ? "" : `at most ${maker}`),
   inherited: (child, maker) => (child === 0n ? maker : child),
 };
 /** A duty, or the end of a right, that the maker has and its keys must have too. */
@@ -104,7 +109,7 @@ export function quotasExcess(changed: KeySettings["quotas"], own: KeySettings["q
   const missing = (own?.limits ?? []).find((quota) => {
     const same = changed?.limits.find(({ period, model }) => period === quota.period && model === quota.model);
     const measures = ["requests", "tokens", "amountNanos"] as const;
-    return same === undefined || measures.some((one) => COUNT.excess(same[one], quota[one], changed as never) !== "");
+    return same === undefined || measures.some((one) => !isCountWithin(same[one], quota[one]));
   });
   return missing === undefined ? "" : "must keep each quota of the key, with limits that are no larger";
 }

@@ -1,7 +1,9 @@
 /** The windows of quotas: when they start and end in a time zone. Pure. */
 import { QuotaPeriod } from "../api/index.js";
 import { DAY_MS } from "../base/day.js";
+import { offsetMinutes } from "../base/time-zone.js";
 
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const ROLLING_MS = 5 * HOUR_MS;
 const WEEK_DAYS = 7;
@@ -60,24 +62,9 @@ function wallDays(period: QuotaPeriod, day: Date): readonly [number, number] {
 /** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds. */
 type Offset = (timeMs: number) => number;
 
-/** By the name of the zone; there are as many names as the platform knows. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-
 function offsets(timeZone: string): Offset {
   if (timeZone === "" || timeZone === "UTC") return () => 0;
-  let format = formats.get(timeZone);
-  if (format === undefined) {
-    const digits = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric" } as const;
-    const said = { ...digits, minute: "numeric", second: "numeric", hourCycle: "h23", timeZone } as const;
-    formats.set(timeZone, (format = new Intl.DateTimeFormat("en-US", said)));
-  }
-  return (timeMs) => {
-    const seconds = Math.floor(timeMs / 1_000) * 1_000;
-    const parts = new Map(format.formatToParts(seconds).map(({ type, value }) => [type, Number(value)]));
-    const part = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
-    const day = Date.UTC(part("year"), part("month") - 1, part("day"));
-    return day + part("hour") * HOUR_MS + part("minute") * 60_000 + part("second") * 1_000 - seconds;
-  };
+  return (timeMs) => offsetMinutes(timeMs, timeZone) * MINUTE_MS;
 }
 
 /** The first moment at which the clocks show a time; where they skip it, the moment at which they skip it. */

@@ -1,7 +1,7 @@
 /** Each event of the audit log is a sentence that a reader understands at once. */
 import { expect, test } from "vitest";
 import { ACTS } from "../../console/audit/acts.js";
-import { changesOf, sentenceOf, type Told } from "../../console/audit/sentence.js";
+import { changesOf, sentenceOf, type AuditedCall } from "../../console/audit/sentence.js";
 import { methods } from "../../src/api/descriptors.js";
 import { isChange } from "../../src/rpc/call/call-log.js";
 import { methodName } from "../../src/rpc/call/call-audit.js";
@@ -9,7 +9,7 @@ import { methodName } from "../../src/rpc/call/call-audit.js";
 const MIA = { id: "user_1", name: "Mia", kind: "user" } as const;
 const NAMES = new Map([["key_1", "ci"]]);
 
-function told(method: string, more: Partial<Told> = {}): string {
+function told(method: string, more: Partial<AuditedCall> = {}): string {
   const event = {
     method,
     resource: "keys/key_1",
@@ -22,7 +22,7 @@ function told(method: string, more: Partial<Told> = {}): string {
   return sentenceOf({ ...event, ...more }, NAMES);
 }
 
-test.each<{ name: string; event: Partial<Told>; want: string }>([
+test.each<{ name: string; event: Partial<AuditedCall>; want: string }>([
   {
     name: "one amount",
     event: { before: '{"budget_day_nanos":"5000000000"}', after: '{"budget_day_nanos":"20000000000"}' },
